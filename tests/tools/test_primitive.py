@@ -683,3 +683,90 @@ def test_no_tangent_is_zero():
     own.jvp(lambda t, out, x: (np.cos(x) * t[0], None))
     assert codipy.jvp(lambda x: own(x)[0] + own(x)[1], (X,), (np.ones(3),))[1].tolist() == np.cos(X).tolist()
     np.testing.assert_array_equal(codipy.grad(lambda x: np.sum(own(x)[0] + own(x)[1]))(X), np.cos(X))
+
+
+def _skipping(g, slope):
+    return g * slope if np.any(g) else None
+
+
+def _skipping_elements(g, slope):
+    found = np.zeros(np.shape(slope))
+    for k in range(len(slope)):
+        if g[k] != 0.0:
+            found[k] = g[k] * slope[k]
+    return found
+
+
+@pytest.mark.parametrize("skip", [_skipping, _skipping_elements, lambda g, slope: np.where(g == 0.0, 0.0, g * slope)])
+@pytest.mark.parametrize("kind", ["vjp", "jvp"])
+def test_a_rule_that_skips_zeros_has_a_transpose(kind, skip):
+    own = codipy.primitive(lambda x: np.sin(x))
+    if kind == "vjp":
+        own.vjp(lambda g, out, x: skip(g, np.cos(x)))
+    else:
+        own.jvp(lambda t, out, x: skip(t[0], np.cos(x)))
+    by_hand = np.diag(np.cos(X))
+    for mode in ("forward", "reverse"):
+        np.testing.assert_array_equal(codipy.jacobian(own, mode=mode)(X), by_hand)
+    # A least squares at its solution: all cotangents are zero, and their tangents are not.
+    def misfit(x):
+        return np.sum((own(x) - np.sin(X)) ** 2)
+
+    expected = 2.0 * by_hand ** 2
+    np.testing.assert_allclose(codipy.hessian(misfit)(X), expected, rtol=1e-14)
+    np.testing.assert_allclose(codipy.hessian(misfit, sparsity=True)(X).toarray(), expected, rtol=1e-14)
+    for mode in ("forward", "reverse"):
+        np.testing.assert_allclose(codipy.jacobian(codipy.grad(misfit), mode=mode)(X), expected, rtol=1e-14)
+    curve = codipy.taylor(misfit, X, np.ones(3), 2)[2]
+    assert 2.0 * curve == pytest.approx(np.sum(expected), rel=1e-14)
+
+
+def test_only_the_tangents_that_are_not_zero_are_added_up():
+    own = codipy.primitive(lambda x, y: (x * y, np.sum(x)))
+
+    @own.jvp
+    def _(t, out, x, y):
+        found = np.zeros(3)
+        if t[0].any():
+            found += t[0] * y
+        if t[1].any():
+            found += t[1] * x
+        return found, np.sum(t[0])
+
+    def f(x):
+        product, total = own(x, x * x)
+        return np.sum(product) * total
+
+    def plain(x):
+        return np.sum(x**3) * np.sum(x)
+
+    np.testing.assert_allclose(codipy.grad(f)(X), codipy.grad(plain)(X), rtol=1e-14)
+    np.testing.assert_allclose(codipy.hessian(f)(X), codipy.hessian(plain)(X), rtol=1e-13)
+
+
+@pytest.mark.parametrize("rule", [lambda g: g**2, lambda g: g + 1.0, lambda g: codipy.value(g), lambda g: np.sign(g)])
+@pytest.mark.parametrize("kind", ["vjp", "jvp"])
+def test_a_rule_that_is_not_linear_has_no_transpose(kind, rule):
+    own = codipy.primitive(lambda x: x.copy())
+    if kind == "vjp":
+        own.vjp(lambda g, out, x: rule(g))
+    else:
+        own.jvp(lambda t, out, x: rule(t[0]))
+    flows, missing, mode = ("cotangents", "jvp", "forward") if kind == "vjp" else ("tangents", "vjp", "reverse")
+    with pytest.raises(UndifferentiableError, match=f"its {kind} rule is not linear in the {flows}.*@.*{missing}"):
+        codipy.jacobian(own, mode=mode)(X)
+
+
+def test_the_transpose_of_a_badly_conditioned_solution_is_no_error():
+    matrix = 1.0 / (np.arange(9)[:, None] + np.arange(9) + 1.0)      # Hilbert's
+    own = codipy.primitive(lambda b: np.linalg.solve(matrix, b))
+    own.jvp(lambda t, out, b: np.linalg.solve(matrix, t[0]))
+    found = codipy.jacobian(own, mode="reverse")(np.ones(9))
+    np.testing.assert_allclose(found, np.linalg.inv(matrix), rtol=1e-3)
+
+
+def test_an_infinite_slope_is_no_error():
+    own = codipy.primitive(lambda x: np.sqrt(x))
+    with np.errstate(divide="ignore"):
+        own.vjp(lambda g, out, x: g * 0.5 / out)
+        assert codipy.jvp(own, (np.array([0.0, 4.0]),), (np.ones(2),))[1].tolist() == [np.inf, 0.25]

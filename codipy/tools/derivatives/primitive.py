@@ -7,7 +7,7 @@ import functools
 
 import numpy as np
 
-from codipy.active.array import Array, call, is_active, is_complex_variable, saved_apart
+from codipy.active.array import Array, call, is_active, is_complex_variable, plain, saved_apart
 from codipy.errors import ActiveError, TapeError, UndifferentiableError
 from codipy.numpy.primitive import Primitive
 from codipy.tools.arguments.guarded import demand_new, run_guarded
@@ -51,8 +51,8 @@ def primitive(f=None, *, saves=False):
     Raises
     ------
     UndifferentiableError
-        In a sweep, where there is no rule, or the only one cannot be run on variables, as it would have to be, or uses
-        a variable that is no argument.
+        In a sweep, where there is no rule, or the only one cannot be run on variables, as it would have to be, is not
+        linear, or uses a variable that is no argument.
     ActiveError
         When it is called with variables in keyword arguments or in lists, or with complex ones, and where `f` writes to
         what it was given, or returns it.
@@ -310,14 +310,27 @@ class OwnPrimitive:
         missing = "jvp" if kind == "vjp" else "vjp"
         if kind not in self._rules:
             raise UndifferentiableError(f"{name_of(self)} has no rule: write one, `@{name_of(self)}.vjp` or `.jvp`")
+        # A linear rule has one slope everywhere. It is taken where nothing is zero, since rules may skip zeros.
+        points = _generic(zeros)
         try:
-            return vjp(rule, *zeros, rebind=False)[1](seeds)
+            out, back = vjp(rule, *points, rebind=False)
+            found = back(seeds)
         except UndifferentiableError:
             raise
         except Exception as error:      # compiled code has exceptions of its own for what is no plain number
             raise UndifferentiableError(
                 f"{name_of(self)} has no {missing} rule, and its {kind} rule cannot be run on variables to find the "
                 f"other one: write `@{name_of(self)}.{missing}`. It raised {type(error).__name__}: {error}") from error
+        with np.errstate(all="ignore"):
+            (there, size), (here, other_size) = _product(seeds, out), _product(found, points)
+            is_linear = not abs(there - here) > _NOT_LINEAR * (size + other_size)       # true of NaN
+        if not is_linear:
+            flows = "cotangents" if kind == "vjp" else "tangents"
+            raise UndifferentiableError(
+                f"{name_of(self)} has no {missing} rule, and its {kind} rule is not linear in the {flows}, so that it "
+                f"does not say what the other one is: let it give a sum of {flows} times numbers, without "
+                f"codipy.value(...) of them, or write `@{name_of(self)}.{missing}`")
+        return found
 
     # ---- Forms ----
 
@@ -376,6 +389,8 @@ def _again(f, saves, rules):
 
 
 _FLOATS = {float, np.float64}
+_GOLDEN = 0.6180339887498949
+_NOT_LINEAR = 1e-3      # of the terms: what rounding leaves of badly conditioned equations is less
 
 
 def _any_active(*given):
@@ -396,6 +411,29 @@ def _copied(flows, kind=np.array):
 def _lane(x):
     """One direction as the only one of several."""
     return tuple(map(_lane, x)) if isinstance(x, tuple) else None if x is None else np.reshape(x, (1, *np.shape(x)))
+
+
+def _generic(zeros, first=1):
+    """Numbers of the shapes of `zeros`, in tuples as those are, none of them zero and none like another."""
+    found = []
+    for zero in zeros:
+        if isinstance(zero, tuple):
+            found.append(tuple(_generic(zero, first)))
+        else:
+            steps = np.arange(first, first + np.size(zero)).reshape(np.shape(zero))
+            found.append(None if zero is None else (0.5 + steps * _GOLDEN % 1.0)[()])
+            first += np.size(zero)
+    return found
+
+
+def _product(flows, values):
+    """The dot product of what has the same form, and that of their magnitudes."""
+    if isinstance(values, (tuple, list)):
+        return np.sum([(0.0, 0.0), *map(_product, flows, values)], axis=0)
+    if flows is None or values is None:
+        return 0.0, 0.0
+    terms = plain(flows) * plain(values)
+    return np.sum(terms), np.sum(np.abs(terms))
 
 
 def _zeros(x):
