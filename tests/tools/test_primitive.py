@@ -770,3 +770,29 @@ def test_an_infinite_slope_is_no_error():
     with np.errstate(divide="ignore"):
         own.vjp(lambda g, out, x: g * 0.5 / out)
         assert codipy.jvp(own, (np.array([0.0, 4.0]),), (np.ones(2),))[1].tolist() == [np.inf, 0.25]
+
+
+@pytest.mark.parametrize("made", [lambda y: np.frombuffer(y.tobytes()), lambda y: np.asarray(memoryview(y))])
+def test_new_results_behind_memory_views_overwrite_nothing(made):
+    """Their memory is given back, and the next result may stand in the same place: Cython's functions return such arrays."""
+    square = codipy.primitive(lambda x: made(x * x))
+    square.vjp(lambda g, out, x: 2.0 * g * x)
+
+    def of_many(x):
+        return sum(np.sum(square(k * x) * square(x)) for k in range(1, 30))
+
+    expected = sum(4.0 * k * k for k in range(1, 30)) * X**3
+    np.testing.assert_allclose(codipy.grad(of_many)(X), expected, rtol=1e-13)
+
+
+def test_a_buffer_behind_a_memory_view_that_is_overwritten_is_refused():
+    buffer = np.zeros(3)
+
+    @codipy.primitive
+    def viewed(x):
+        np.multiply(x, x, out=buffer)
+        return np.asarray(memoryview(buffer))
+
+    viewed.vjp(lambda g, out, x: 2.0 * g * x)
+    with pytest.raises(ActiveError, match="viewed overwrote the array that it returned before"):
+        codipy.grad(lambda x: np.sum(viewed(x) * viewed(2.0 * x)))(X)
