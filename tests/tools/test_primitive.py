@@ -774,7 +774,7 @@ def test_an_infinite_slope_is_no_error():
 
 @pytest.mark.parametrize("made", [lambda y: np.frombuffer(y.tobytes()), lambda y: np.asarray(memoryview(y))])
 def test_new_results_behind_memory_views_overwrite_nothing(made):
-    """Their memory is given back, and the next result may stand in the same place: Cython's functions return such arrays."""
+    """Their memory is given back, and the next result may stand in the same place."""
     square = codipy.primitive(lambda x: made(x * x))
     square.vjp(lambda g, out, x: 2.0 * g * x)
 
@@ -796,3 +796,26 @@ def test_a_buffer_behind_a_memory_view_that_is_overwritten_is_refused():
     viewed.vjp(lambda g, out, x: 2.0 * g * x)
     with pytest.raises(ActiveError, match="viewed overwrote the array that it returned before"):
         codipy.grad(lambda x: np.sum(viewed(x) * viewed(2.0 * x)))(X)
+
+
+@pytest.mark.parametrize("saves", [True, (), (0,)])
+@pytest.mark.parametrize("strategy", ["simple", "primal", "primal-reuse"])
+def test_what_is_saved_is_that_of_the_new_inputs_when_a_tape_runs_again(strategy, saves):
+    @codipy.primitive(saves=saves)
+    def own(x):
+        slope = np.cos(x)
+        return np.sin(x), {"slope": slope}
+
+    own.vjp(lambda g, out, x, saved: g * saved["slope"])
+    tape = codipy.Tape(strategy=strategy)
+    with tape:
+        x = tape.register_input(X)
+        y = tape.register_output(np.sum(own(x) * x))
+    for point in (1.5 * X, X - 1.0):
+        tape.set_primal(x, point)
+        tape.evaluate_primal()
+        assert tape.get_primal(y) == pytest.approx(np.sum(np.sin(point) * point), rel=1e-14)
+        tape.clear_adjoints()
+        y.gradient = 1.0
+        tape.evaluate()
+        np.testing.assert_allclose(x.gradient, np.sin(point) + point * np.cos(point), rtol=1e-14)
