@@ -10,7 +10,7 @@ import pytest
 
 import codipy
 from codipy.errors import ActiveError, TapeError, UndifferentiableError
-from tests.strategies import LINEAR, each_strategy
+from tests.strategies import LINEAR, each_as_values, each_strategy
 
 X = np.array([0.3, 0.7, 1.1])
 
@@ -799,7 +799,7 @@ def test_a_buffer_behind_a_memory_view_that_is_overwritten_is_refused():
 
 
 @pytest.mark.parametrize("saves", [True, (), (0,)])
-@pytest.mark.parametrize("strategy", ["simple", "primal", "primal-reuse"])
+@each_as_values
 def test_what_is_saved_is_that_of_the_new_inputs_when_a_tape_runs_again(strategy, saves):
     @codipy.primitive(saves=saves)
     def own(x):
