@@ -158,3 +158,16 @@ def test_a_tape_made_by_auto_says_so():
     y.gradient = 1.0
     tape.evaluate()
     np.testing.assert_array_equal(x.gradient, 2 * np.ones(3))
+
+
+def test_no_argnums_beside_names_is_the_names_alone():
+    def f(a, *, c):
+        return a * a * c**3
+
+    assert codipy.grad(f, (), argnames="c")(2.0, c=3.0) == 108.0
+    assert codipy.hessian(f, (), argnames="c")(2.0, c=3.0) == 72.0
+    assert codipy.hvp(f, (2.0,), (1.0,), kwargs={"c": 3.0}, argnums=(), argnames="c") == (72.0,)
+    assert codipy.jvp(f, (2.0,), (1.0,), kwargs={"c": 3.0}, argnums=(), argnames="c")[1] == 108.0
+    for driver in (codipy.hvp, codipy.gradient_and_hvp, codipy.jvp):
+        with pytest.raises(ValueError, match="argnums must name each argument once, and at least one"):
+            driver(f, (2.0,), (1.0,), kwargs={"c": 3.0}, argnums=())

@@ -22,7 +22,8 @@ class Choice:
     Parameters
     ----------
     argnums : int or tuple of int, optional
-        From 0 on; an int makes the result one tree, a tuple a tuple of trees. Default is 0 where there are no names.
+        From 0 on; an int makes the result one tree, a tuple a tuple of trees. Default is 0 where there are no names;
+        ``()`` is none beside those.
     argnames : str or tuple of str, optional
         Names of parameters, however the caller passes them. A str and a tuple differ as in `argnums`.
     with_complex : bool
@@ -48,6 +49,8 @@ class Choice:
         self.with_complex = with_complex
         if argnums is None and argnames is None:
             argnums = 0
+        elif argnums == () and argnames is not None:
+            argnums = None
         self.argnums = argnums
         self.argnames = tuple(argnames) if isinstance(argnames, list) else argnames
         self.positions = () if argnums is None else argnums if isinstance(argnums, tuple) else (argnums,)

@@ -20,7 +20,7 @@ def grad(f, argnums=None, *, argnames=None, has_aux=False, strategy="auto", gran
         by are numbers, arrays of float64 or float32, or lists, tuples, dicts and dataclasses of them, nested at will;
         the others may be anything. It gets `codipy.Real` and `codipy.Array` for them.
     argnums : int or tuple of int, optional
-        Positions of those arguments; default is 0 where there are no `argnames`.
+        Positions of those arguments; default is 0 where there are no `argnames`. ``()``: only these.
     argnames : str or tuple of str, optional
         Names of those arguments, for what is passed by keyword; positional arguments have names too.
     has_aux : bool

@@ -161,7 +161,7 @@ def _run(f, args, kwargs, argnums, argnames, has_aux, strategy, granularity, reb
     settings = strategy, granularity
     check_settings(settings, forward)
     numbers = tuple(range(len(args))) if argnums is None else argnums
-    choice = Choice(numbers if numbers != () or argnames is None else None, argnames, with_complex=True)
+    choice = Choice(numbers, argnames, with_complex=True)
     if kept and (found := gradient_run(f, args, kwargs or {}, choice, has_aux, strategy, granularity)) is not None:
         return found
     return Run(f, rebound(f) if rebind else f, choice, args, kwargs or {}, has_aux, settings, seeded=seeded,

@@ -275,7 +275,7 @@ def _swept(f, args, tangents, kwargs, argnums, argnames, has_aux, granularity, r
             return None if product is None else (tuple(curvature.cut(curvature.gradient())),
                                                  tuple(curvature.cut(product)))  # fmt: skip
     numbers = tuple(range(len(args))) if argnums is None else argnums if isinstance(argnums, tuple) else (argnums,)
-    choice = Choice(numbers or None, argnames)
+    choice = Choice(numbers, argnames)
     choice.check(args, f)
     run, kept = rebound(f) if rebind else f, None
     if has_aux:
