@@ -59,7 +59,11 @@ cdef object floor_divide(PyObject* x, PyObject* y):
 
 cdef object both(PyObject* x, PyObject* y):
     if is_known(<object>x) and is_known(<object>y):
-        return floor_divide(x, y), apply2(OP_MOD, x, y)
+        quotient, _ = np.divmod(plain_of(numbers_of(<object>x)), plain_of(numbers_of(<object>y)))
+        with np.errstate(all="ignore"):      # it has warned by its own name
+            rest = apply2(OP_MOD, x, y)
+            plain_of(rest)                   # here, and not when it is asked for
+        return quotient, rest
     return door("operate")(np.divmod, <object>x, <object>y)
 
 

@@ -63,6 +63,14 @@ def _step(ufunc, *inputs):
     return ufunc(*map(plain, inputs))
 
 
+def _divmod(x, y):
+    np.divmod(plain(x), plain(y))  # which warns by its own name
+    with np.errstate(all="ignore"):
+        found = _step(np.floor_divide, x, y), elementwise("mod", x, y)
+        plain(found[1])  # here, and not when it is asked for
+    return found
+
+
 def _exponent(x):
     keep(_EXPONENT, (x,))
     return _exponent_of(plain(x))
@@ -85,7 +93,7 @@ _FUNCTIONS = {
     np.heaviside: _heaviside,
     np.modf: lambda x: (call(PRIMITIVES["fraction"], (x,)), _step(np.trunc, x)),
     np.frexp: lambda x: (call(PRIMITIVES["mantissa"], (x,)), _exponent(x)),
-    np.divmod: lambda x, y: (_step(np.floor_divide, x, y), elementwise("mod", x, y)),
+    np.divmod: _divmod,
     _CLIP: lambda x, low, high: clip(x, low, high),
 }
 MORE = sorted(ufunc.__name__ for ufunc in _FUNCTIONS if ufunc is not None)
