@@ -109,6 +109,22 @@ def test_value_gradient_and_second_order(text):
     np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-5 * max(1.0, np.abs(expected).max()))
 
 
+@pytest.mark.parametrize("text", [
+    "correlate(a, x[:6].reshape(2, 3))", "correlate(a, HEIGHTS, mode='constant', cval=0.7)",
+    "convolve(a, x[:1].reshape(1, 1) * [[1, 1e-17], [3, 4]])", "convolve(LABELS * 1.0, x[:4].reshape(2, 2))",
+    "correlate1d(a, x[:4], 0)", "uniform_filter(a, 3)", "gaussian_filter(a, 1.0)", "spline_filter(a)",
+    "map_coordinates(a, x.reshape(2, 20) * 6 + 0.03, order=3)", "median_filter(a, 3)",
+])  # fmt: skip
+def test_taylor_coefficients(text):
+    f = program(text)
+    value, slope, half = codipy.taylor(f, POINT, TANGENT, 2)
+    step = 1e-4
+    above, below = f(POINT + step * TANGENT), f(POINT - step * TANGENT)
+    assert value == f(POINT)
+    assert slope == pytest.approx((above - below) / (2 * step), rel=1e-5, abs=1e-5)
+    assert half == pytest.approx((above - 2 * f(POINT) + below) / (2 * step**2), rel=1e-4, abs=1e-4)
+
+
 @each_strategy
 def test_every_strategy(strategy):
     for text in CASES[::11] + SPLINES[40::91]:

@@ -88,14 +88,14 @@ def _scaled(weights):
     return (weights, 1.0) if scale == 0.0 else (weights / scale, scale)
 
 
-def _correlate(x, weights, mode, cval, origins, dtype):
-    weights, scale = (weights, None) if dtype != "tangent" else _scaled(weights)
+def _correlate(x, weights, mode, cval, origins, dtype, is_tangent=False):
+    weights, scale = _scaled(weights) if is_tangent else (weights, None)
     made = np.zeros(x.shape, float if scale else dtype)
     _compiled.correlate(x, np.array(weights, float, order="C"), made, mode, cval, list(origins))
     return made * scale if scale else made
 
 
-def _by_image(g, weights, shape, mode, cval, origins, dtype):
+def _by_image(g, weights, shape, mode, cval, origins, dtype, is_tangent=False):
     weights, scale = _scaled(weights)
     sizes = weights.shape
     wide = _widened(np.asarray(g, float), list(range(g.ndim)), sizes)
@@ -104,7 +104,7 @@ def _by_image(g, weights, shape, mode, cval, origins, dtype):
     return folded(made, [_margins(*pair) for pair in zip(sizes, origins)], mode) * scale
 
 
-def _by_kernel(g, x, shape, mode, cval, origins, dtype):
+def _by_kernel(g, x, shape, mode, cval, origins, dtype, is_tangent=False):
     wide = extended(x, [_margins(*pair) for pair in zip(shape, origins)], mode, cval)
     made = np.zeros(shape)
     for place in np.ndindex(*shape):
@@ -112,7 +112,8 @@ def _by_kernel(g, x, shape, mode, cval, origins, dtype):
     return made
 
 
-_IMAGE = Bilinear("scipy.ndimage.correlate", _correlate, _by_image, _by_kernel, {"cval": 0.0}, {"dtype": "tangent"})
+_IMAGE = Bilinear("scipy.ndimage.correlate", _correlate, _by_image, _by_kernel, {"cval": 0.0},
+                  {"dtype": "float64", "is_tangent": True})  # fmt: skip
 
 
 # ---- the loops of these names, which fill an output
