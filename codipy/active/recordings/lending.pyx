@@ -8,7 +8,7 @@ computed from it is computed again, on the enclosing one, from the variables tha
 Rejected: to exchange operands where operations meet them, which is a rule that every door would have to remember.
 """
 from libc.stdint cimport int32_t, int64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
 cimport cython
@@ -16,6 +16,7 @@ cimport cython
 from codipy.active.core.base_real cimport IS_INPUT, OF_INPUT, BaseReal
 from codipy.active.storage.block cimport Block, append_block, moved_block
 from codipy.active.storage.storage cimport Storage, new_storage
+from codipy.active.storage.view cimport View, same_view, set_contiguous
 from codipy.data.buffer cimport Buffer
 from codipy.tape.activity cimport tape_of_epoch
 from codipy.tape.base cimport BaseTape
@@ -120,7 +121,8 @@ cdef class MixedLoan(Loan):
             # Written to inside, in other memory since `origin` has this: what stands there is of a recording that is over.
             self.release()
             return 0
-        storage.identifiers, storage.block, storage.part, storage.epoch = self.own, None, None, self.epoch
+        storage.identifiers, storage.block, storage.part, storage.epoch = self.own, None, self.origin, self.epoch
+        storage.part_view = whole_view(self.size)
         self.own = given
         return 0
 
@@ -134,6 +136,25 @@ cdef class MixedLoan(Loan):
                     (<BaseTape>tape).release_identifier(self.own[i])
 
 
+cdef View whole_view(Py_ssize_t size) noexcept:
+    cdef View view
+    memset(&view, 0, sizeof(View))
+    view.ndim, view.shape[0] = 1, size
+    set_contiguous(&view)
+    return view
+
+
+cdef bint has_moved(Storage storage, Recorder* r):
+    """Whether all elements were lent before and none was written to since, so that their Block serves again."""
+    cdef Storage part = storage.part
+    cdef View whole = whole_view(storage.buffer.size)
+    if part is None or part.block is None or part.buffer is not storage.buffer:
+        return False
+    if not same_view(&storage.part_view, &whole):
+        return False
+    return lender(r, part.block.epoch) is not None
+
+
 cdef int lend_mixed(Recorder* r, Storage storage) except -1:
     cdef BaseTape outer = <BaseTape>tape_of_epoch(storage.epoch)
     cdef MixedLoan loan = MixedLoan.__new__(MixedLoan)
@@ -145,8 +166,12 @@ cdef int lend_mixed(Recorder* r, Storage storage) except -1:
         raise MemoryError(f"no memory for {size} identifiers")
     memcpy(loan.own, storage.identifiers, size * sizeof(int32_t))
     # A movement on the enclosing recording gives the elements a Block, which stays what it is whatever is written.
-    block = moved_block(outer, storage.identifiers, storage.buffer.data, size)
-    loan.origin = new_storage(storage.buffer, block, storage.single)
+    # It serves again until the storage is written to, so that each of many drivers borrows the same variable.
+    if has_moved(storage, r):
+        loan.origin = storage.part
+    else:
+        block = moved_block(outer, storage.identifiers, storage.buffer.data, size)
+        loan.origin = new_storage(storage.buffer, block, storage.single)
     inner = take(loan, r, storage.buffer)
     for i in range(size):
         storage.identifiers[i] = inner.base + <int32_t>i if loan.own[i] else 0
