@@ -149,8 +149,13 @@ def test_an_array_that_is_returned_and_found_nowhere_is_the_result():
 def test_a_variable_of_an_outer_recording_is_not_called_earlier():
     with codipy.Tape() as outer:
         x = outer.register_input(2.0)
-        with codipy.Tape() as inner, pytest.raises(TapeError, match=r"^Real.*another tape"):
+        with codipy.Tape() as inner, pytest.raises(TapeError, match=r"^Real.*another tape.*driver.*tape\.nested\(x\)"):
             inner.register_input(1.0) * x
+        several, filled = outer.register_input(np.ones(3)), np.zeros(3) * x
+        filled[0] = x
+        for array in (several, filled):
+            with codipy.Tape() as inner, pytest.raises(TapeError, match=r"^an Array.*driver.*tape\.nested\(x\)"):
+                np.exp(inner.register_input(1.0) * array)
 
 
 def test_reading_a_variable_runs_no_code_of_the_users():

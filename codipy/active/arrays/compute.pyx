@@ -21,7 +21,7 @@ from codipy.tape.provenance.journal cimport Journal
 from codipy.tape.recorder cimport Recorder
 from codipy.tape.records.statement cimport Statement
 
-from codipy.active.recordings.earlier import from_earlier
+from codipy.active.recordings.earlier import from_earlier, of_enclosing
 from codipy.errors import TapeError
 
 
@@ -46,7 +46,7 @@ cdef int admit_owner(Recorder* r, Block block) except -1:
             "tape.register_input()" if block.epoch >> 32 == (<BaseTape>r.tape).serial else
             "an Array belongs to another tape or to a finished recording: take codipy.value(x), or register it with the "
             "recording tape's register_input()")
-    raise TapeError(from_earlier(what) if is_past(block.epoch) else what)
+    raise TapeError(from_earlier(what) if is_past(block.epoch) else of_enclosing("an Array"))
 
 
 cdef bint is_lent(Recorder* r, Pending p) except -1:

@@ -26,7 +26,7 @@ cdef extern from "Python.h":
     const unsigned long Py_TPFLAGS_HEAPTYPE
 
 from codipy.active.doors import door
-from codipy.active.recordings.earlier import from_earlier
+from codipy.active.recordings.earlier import from_earlier, of_enclosing
 from codipy.errors import TapeError
 
 
@@ -48,7 +48,7 @@ cdef int admit_mixed(Recorder* r, Storage storage) except -1:
         raise no_recording(storage.epoch, "an active Array is used")
     what = ("an Array belongs to another tape or to a finished recording: compute it again, take codipy.value(x), or "
             "register it with the recording tape's register_input()")
-    raise TapeError(from_earlier(what) if is_past(storage.epoch) else what)
+    raise TapeError(from_earlier(what) if is_past(storage.epoch) else of_enclosing("an Array"))
 
 
 cdef int32_t copy_slot(Recorder* r, int32_t identifier, double value) except -1:

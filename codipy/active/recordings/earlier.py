@@ -12,7 +12,7 @@ import types
 from codipy.active.messages.callers import frames_of_users, place, runs_recorded
 from codipy.active.recordings.status import is_from_earlier
 
-__all__ = ["from_earlier"]
+__all__ = ["from_earlier", "of_enclosing"]
 
 _DEEP = 3  # containers and attributes that are looked into from a variable on
 _MANY = 200  # items of each
@@ -45,6 +45,16 @@ def from_earlier(plain, x=None):
         return _explained(plain, sys._getframe(1), x) or plain
     except Exception:  # reads other people's frames and files: what goes wrong here must not hide the error itself
         return plain
+
+
+def of_enclosing(what):
+    """What to say of a variable of another tape that still records, met while this one does.
+
+    Its value would be a constant there, and its derivative lost.
+    """
+    return (f"{what} belongs to another tape, which still records: derivatives inside of a derivative are taken by a "
+            "driver, such as codipy.grad or codipy.vjp, or on a tape that records `with tape.nested(x):`; where it is "
+            "a constant of the inner one, say codipy.value(x)")
 
 
 def _explained(plain, frame, x):

@@ -22,7 +22,7 @@ from codipy.tape.base cimport BaseTape
 from codipy.tape.provenance.journal cimport Journal
 from codipy.tape.recorder cimport Entry, Recorder, assign_identifier, push_expression, push_jacobian, tangents_at
 
-from codipy.active.recordings.earlier import from_earlier
+from codipy.active.recordings.earlier import from_earlier, of_enclosing
 from codipy.errors import TapeError
 from codipy.operations import TABLE
 from codipy.operations.callables import python_callable
@@ -124,7 +124,7 @@ cdef int readmit(Recorder* r, BaseReal x) except -1:
             "tape.register_input()" if x.epoch >> 32 == tape.serial else
             f"{described(x)} belongs to another tape or to a finished recording: take codipy.value(x), or register it "
             "with the recording tape's register_input()")
-    raise TapeError(from_earlier(what, x) if is_past(x.epoch) else what)
+    raise TapeError(from_earlier(what, x) if is_past(x.epoch) else of_enclosing(described(x)))
 
 
 cdef void release_uses(BaseReal x) noexcept:
