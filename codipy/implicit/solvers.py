@@ -9,6 +9,7 @@ the side meanwhile is that of the plain run (`codipy.implicit.effects`).
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import inspect
@@ -93,7 +94,7 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
                 given["minimizer_kwargs"] = {**(given.get("minimizer_kwargs") or {}), "args": args}
             elif args:
                 given["args"] = args
-            with iterates:
+            with iterates, _naming_writes(name, equation.__name__):
                 found = original(*bound.args, **bound.kwargs)
             if not iterates.has_stopped:
                 _demand_success(name, found)
@@ -162,6 +163,20 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
             return differentiated(bound, given, effects)
 
     return solver
+
+
+@contextlib.contextmanager
+def _naming_writes(name, function):
+    """A context in which a function may write to an array of ``args=``, which is read-only there: that is named."""
+    try:
+        yield
+    except ValueError as error:
+        if "read-only" not in str(error):
+            raise
+        raise ActiveError(f"{function}, which scipy.optimize.{name} calls, writes to an array that it was given, it "
+                          f"seems ({error}): while a function is differentiated arrays of args= are read-only for it; "
+                          "let it make an array of its own, or write to one of the function around it instead of one "
+                          "of args=") from error
 
 
 def _at_first(known, args):

@@ -11,7 +11,7 @@ import scipy.sparse.linalg as sparse
 
 import codipy
 from codipy.active.array import is_active
-from codipy.errors import TapeError
+from codipy.errors import ActiveError, TapeError
 from codipy.tape.activity import depth, is_suspended
 from tests.strategies import BY_STATEMENT, STRATEGIES, each_pair
 
@@ -331,6 +331,76 @@ def _demand_constant(kind, made, derivative, v, pair):
     for each in found:
         assert not is_active(each) and not (isinstance(each, list) and any(map(is_active, each)))
         np.testing.assert_allclose(each, derivative(formula(constant), v, *pair), rtol=1e-12, err_msg=kind)
+
+
+# ---- Arrays that are written element by element ----
+
+POINT = np.array([1.3, 0.7, 2.1])
+
+
+def filled(q):
+    p = np.zeros(3, q.dtype)
+    for i in range(3):
+        p[i] = q[i] * q[0]
+    return p
+
+
+def slope_of(d, p):
+    """By v of the sum of v**4 / 4 - p * v."""
+    if type(d) is Formulas:
+        return lambda v: v**3 - p
+    return codipy.grad(lambda v: np.sum(v**4) / 4.0 - np.sum(p * v))
+
+
+OF_ELEMENTS = {
+    "root": lambda d, p: np.sum(optimize.root(slope_of(d, p), 2.0 + START, tol=1e-13).x * WEIGHTS),
+    "quad": lambda d, p: integrate.quad(lambda u: np.sum(slope_of(d, p)(u * WEIGHTS) ** 2), 0.0, 1.0)[0],
+    "RK45": lambda d, p: integrate.solve_ivp(lambda t, y: -slope_of(d, p)(y), (0.0, 0.2), START, rtol=1e-8,
+                                             atol=1e-10).y[:, -1] @ WEIGHTS,      # fmt: skip
+}
+
+
+@pytest.mark.parametrize("name", OF_ELEMENTS)
+def test_arrays_of_elements(name):
+    loss = OF_ELEMENTS[name]
+    value, slope = codipy.value_and_grad(lambda q: loss(Drivers(), filled(q)))(POINT)
+    assert value == pytest.approx(loss(Formulas(), filled(POINT)), rel=1e-9)
+    known = [differences(lambda x, e=e: float(loss(Formulas(), filled(POINT + x * e))), 0.0, 3e-3) for e in np.eye(3)]
+    np.testing.assert_allclose(slope, known, rtol=2e-5)
+
+
+def between_writes(d, q):
+    """Drivers read an array before elements are written to, between and afterwards; one of them inside of another."""
+    p, total = filled(q), 0.0
+    for k in range(3):
+        total = total + np.sum(slope_of(d, p)(q) * WEIGHTS) + np.sum(slope_of(d, p)(q * p) ** 2)
+        p[k] = p[k] * q[1] + q[2]
+        total = total + np.sum(slope_of(d, p)(START) * q) * p[k]
+    p[0] = 2.0
+    if type(d) is Formulas:
+        return total + np.sum(3.0 * q**2 * p * p) + np.sum(p**3)
+    inner = codipy.grad(lambda v: np.sum(slope_of(d, p)(v) * p * p) + np.sum(p**2 * v) * 0.0)(q)
+    return total + np.sum(inner) + np.sum(p**3)
+
+
+@pytest.mark.parametrize("strategy", [*STRATEGIES, "forward"])
+def test_elements_written_between_drivers(strategy):
+    by_complex_step = [between_writes(Formulas(), POINT.astype(complex) + 1e-30j * e).imag / 1e-30 for e in np.eye(3)]
+    if strategy == "forward":
+        slope = [codipy.jvp(lambda q: between_writes(Drivers(), q), (POINT,), (e,), strategy=strategy)[1]
+                 for e in np.eye(3)]      # fmt: skip
+    else:
+        slope = codipy.grad(lambda q: between_writes(Drivers(), q), strategy=strategy)(POINT)
+    np.testing.assert_allclose(slope, by_complex_step, rtol=1e-12)
+
+
+def test_work_arrays_among_arguments_are_refused_by_name():
+    def cubes(u, x, work):
+        work[:] = u**3 - x
+        return work.copy()
+
+    with pytest.raises(ActiveError, match=r"cubes, which scipy.optimize.root calls, writes to an array.*around it"):
+        codipy.grad(lambda x: np.sum(optimize.root(cubes, START, args=(x, np.zeros(3))).x))(2.0)
 
 
 def test_arguments_are_their_values():
