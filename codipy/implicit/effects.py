@@ -65,7 +65,7 @@ class Effects:
         self.are_possible = self._state.may_write
         self.varies = self._state.reads or holds_active(list(given))
         self._left = self._first = self._last = self._again = self._near = self._at = None
-        self._is_over, self._tape = False, None
+        self._is_over, self._tape, self._around = False, None, active_tape()
 
     def __enter__(self):
         return self
@@ -136,9 +136,11 @@ class Effects:
                 with undone(*given or (function,)):
                     return copied(function(*args, **kwargs))
             # What was kept in a recording within is of no use when that is over.
-            is_other = first is not None or depth() > 1 or active_tape() is not self._tape
+            tape = active_tape()
+            is_within = depth() > 1 or tape is not self._around
+            is_other = first is not None or is_within or tape is not self._tape
             if is_other and self._left is not None and self._state is not None:
-                self._tape = active_tape()
+                self._tape = tape
                 self._state.put_back()
                 if first is not None and self._left and self._first is not None:
                     before = first(self._first, args)
