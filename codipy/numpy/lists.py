@@ -57,10 +57,15 @@ _SEEN = frozenset({Array, Real, np.ndarray, float, int, bool, str, type(None), n
 _OWN = frozenset({"__array_function__", "__array_ufunc__"})
 
 
+def _has_own(kind, name):
+    """Whether a class has one of NumPy's protocols, or a method of its own of this name."""
+    return any(name in vars(base) or not _OWN.isdisjoint(vars(base)) for base in kind.__mro__)
+
+
 def _converted(x, name=""):
     if type(x) in _LISTS:
         return asarray(x) if holds_movable(x) else x
-    if type(x) in _SEEN or method_of(x, "__array__") is None or _OWN.union({name}).intersection(dir(type(x))):
+    if type(x) in _SEEN or method_of(x, "__array__") is None or _has_own(type(x), name):
         return x
     return given(x)
 
