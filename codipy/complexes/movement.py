@@ -206,8 +206,14 @@ _WHOLE = (int, np.integer)
 
 
 def _is_element(z, index):
-    index = index if type(index) is tuple else (index,)
-    return len(index) == z.ndim and all(isinstance(k, _WHOLE) and type(k) is not bool for k in index)
+    if type(index) is not tuple:
+        index = (index,)
+    if len(index) != z.pairs.ndim - 1:
+        return False
+    for k in index:
+        if type(k) is not int and not (isinstance(k, _WHOLE) and type(k) is not bool):
+            return False
+    return True
 
 
 def get_item(z, index):

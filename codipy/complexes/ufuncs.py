@@ -59,7 +59,10 @@ def _operand(name, x):
 
 def _settled(inputs):
     """The inputs, where numbers of Python take the precision of the arrays beside them."""
-    if not any(type(x) is Complex and x.kind is complex for x in inputs):
+    for x in inputs:
+        if type(x) is Complex and x.kind is complex:
+            break
+    else:
         return inputs
     strong = [plain(x).dtype for x in inputs if hasattr(plain(x), "dtype")]
     if not strong or np.result_type(*strong).char not in "fFe":
@@ -120,8 +123,33 @@ def _of_number(ufunc, z):
     return found
 
 
+# What is recorded by a rule, and what operands may be for that to be all.
+_RULES = {getattr(np, name): name for name in {*elementwise.NAMES, *holomorphic.UFUNCS}}
+_ARRAYS = frozenset({ComplexArray, Array})
+_SETTLED = _ARRAYS | {Real, Complex, float, int, complex, np.float64, np.complex128}
+
+
+def _is_settled(inputs):
+    """Whether an array is among the operands, one of them is active, and none has to be looked into."""
+    arrays = active = False
+    for x in inputs:
+        kind = type(x)
+        if kind in _ARRAYS:
+            arrays, active = True, active or x.is_active
+        elif kind is np.ndarray:
+            if x.dtype.char not in "dD":
+                return False
+        elif kind not in _SETTLED:
+            return False
+        elif kind is Complex or kind is Real:
+            active = active or x.is_active
+    return arrays and active and not status.in_passive()
+
+
 def array_ufunc(ufunc, method, inputs, kwargs):
     """``__array_ufunc__`` of ComplexArray and Complex."""
+    if method == "__call__" and not kwargs and ufunc in _RULES and _is_settled(inputs):
+        return record(_RULES[ufunc], _settled(inputs))
     kwargs = dict(kwargs)
     outs = kwargs.pop("out", None)
     if len(inputs) == 1 and method == "__call__" and not kwargs and outs is None:
@@ -168,6 +196,8 @@ def array_ufunc(ufunc, method, inputs, kwargs):
     if where is True:
         found = _apply(ufunc, inputs, kwargs)
         found = found if order == "K" else ordered(found, order, inputs)
+        if outs is None:
+            return found
         if ufunc in GENERALISED:
             demand_unread(ufunc, inputs, found, outs[0] if isinstance(outs, tuple) else outs)
         return assign(found, outs, kept(ufunc, inputs, kwargs))
