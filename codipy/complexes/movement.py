@@ -202,7 +202,7 @@ def _index(index):
     return ((*index, slice(None)) if dots else (*index, ..., slice(None))), dots
 
 
-_WHOLE = (int, np.integer)
+_WHOLE, _INT = (int, np.integer), frozenset({int})
 
 
 def _is_element(z, index):
@@ -210,10 +210,7 @@ def _is_element(z, index):
         index = (index,)
     if len(index) != z.pairs.ndim - 1:
         return False
-    for k in index:
-        if type(k) is not int and not (isinstance(k, _WHOLE) and type(k) is not bool):
-            return False
-    return True
+    return _INT.issuperset(map(type, index)) or all(isinstance(k, _WHOLE) and type(k) is not bool for k in index)
 
 
 def get_item(z, index):
