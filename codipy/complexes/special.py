@@ -25,7 +25,7 @@ __all__ = []
 
 _AS_REAL = """
     erfi eval_chebyc eval_chebys eval_chebyt eval_chebyu eval_gegenbauer eval_genlaguerre eval_jacobi
-    eval_laguerre eval_legendre eval_sh_chebyt eval_sh_chebyu eval_sh_jacobi eval_sh_legendre exp1 expi hyp0f1 hyp1f1
+    eval_laguerre eval_legendre eval_sh_chebyt eval_sh_chebyu eval_sh_jacobi eval_sh_legendre hyp0f1 hyp1f1
     hyp2f1 iv jv kv loggamma ndtr spence wrightomega xlog1py xlogy yv
 """
 # Those of real numbers are other formulas on other parts of the line, or are none of complex ones.
@@ -34,6 +34,8 @@ _OWN = {
     "erf": ("2 / np.sqrt(np.pi) * np.exp(-x * x)",),
     "erfc": ("-2 / np.sqrt(np.pi) * np.exp(-x * x)",),
     "erfcx": ("2 * x * w - 2 / np.sqrt(np.pi)",),
+    "exp1": ("-np.exp(-x) / x",),
+    "expi": ("np.exp(x) / x",),
     "expm1": ("np.exp(x)",),
     "gamma": ("w * sp.psi(x)",),
     "hankel1": ("-", "(sp.hankel1(x - 1, y) - sp.hankel1(x + 1, y)) / 2"),
