@@ -28,7 +28,8 @@ from codipy.scipy.kernels.exact import with_values_of
 
 __all__ = ["FUNCTIONS"]
 
-_ZERO, _CLAMPED = 1, 3  # what stands beyond the knots
+# What stands beyond the knots; FITPACK clamps values alone, and continues derivatives in its place.
+_CONTINUED_BEYOND, _ZERO, _CLAMPED = 0, 1, 3
 _POLYNOMIAL, _THROUGH = -2, -1  # what FITPACK says that it has found
 
 
@@ -103,6 +104,8 @@ def _valued(name, place=0):
             return found
         error = found[1]
         order, beyond = [0, *(int(number) for at, number in enumerate(plain[3:]) if at != place)][-2:]
+        if name == "splder" and beyond == _CLAMPED:
+            beyond = _CONTINUED_BEYOND
         k = int(k)
 
         def run(t, c, k, x):
