@@ -52,6 +52,11 @@ def twice(A, x):
 
 OPERATIONS = {
     "toarray": lambda A, x: A.toarray(),
+    "a row, dense": lambda A, x: A.tocsr()[1].toarray() * A.tocsr()[0].toarray(order="F"),
+    "one axis": lambda A, x: sp.coo_array((x, (ROWS,)), shape=(4,)).toarray(),
+    "three axes": lambda A, x: sp.coo_array((x, (ROWS, COLUMNS, COLUMNS)), shape=(4, 4, 5)).toarray(),
+    "three axes, in Fortran's order": lambda A, x:
+        sp.coo_array((x, (ROWS, COLUMNS, COLUMNS)), shape=(4, 4, 5)).toarray(order="F"),
     "todense": lambda A, x: np.asarray(A.todense()),
     "A @ v": lambda A, x: A @ (VECTOR * x[0]),
     "A @ V": lambda A, x: A @ (COLUMNS3 * x[0]),

@@ -91,6 +91,12 @@ def _of_coordinates(args):
     return matrix.keys(), None
 
 
+def _of_any_axes(args):
+    """Where the values of an array of triplets go that has one axis, or more than two."""
+    strides, count, axes = np.asarray(args[0], np.int64), args[1], args[2]
+    return strides @ np.reshape(np.asarray(args[3], np.int64), (axes, count)), None
+
+
 def _on_diagonal(matrix, k):
     """Which values stand on a diagonal, and at which of its places."""
     rows, columns = matrix.rows, matrix.columns
@@ -140,6 +146,7 @@ def _without_duplicates(*args):
 LOOPS = {
     "csr_todense": _adding("csr_todense", 4, 5, _to_dense),
     "coo_todense": _adding("coo_todense", 5, 6, _of_coordinates),
+    "coo_todense_nd": _adding("coo_todense_nd", 4, 5, _of_any_axes),
     "csr_diagonal": _adding("csr_diagonal", 5, 6, _diagonal),
     "bsr_diagonal": _adding("bsr_diagonal", 7, 8, _diagonal_of_blocks),
     "csr_sample_values": _adding("csr_sample_values", 4, 8, _samples),
