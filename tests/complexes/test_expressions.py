@@ -115,6 +115,22 @@ def test_what_has_no_derivative_is_refused(text):
         codipy.grad(function(text))(POINT)
 
 
+def test_numbers_beyond_the_ends_of_an_interpolation():
+    """Complex ones, which NumPy takes as Python's numbers only: of others it drops the imaginary part."""
+    z = np.array([1.0 + 2.0j, 0.5j, 3.0 - 1.0j])
+
+    def f(z, kind):
+        return np.interp([-1.0, 0.5, 7.0], np.arange(3.0), z, kind(z[1] * 2.0), right=kind(z[2] * z[0]))
+
+    value, tangent = codipy.jvp(lambda z: f(z, complex), (z,), (z,))
+    assert np.array_equal(value, f(z, complex))
+    assert np.array_equal(tangent, [1.0j, 0.5 + 1.25j, 10.0 + 10.0j])
+    gradient = codipy.grad(lambda z: np.sum(f(z, np.complex128)).real)(z)
+    assert gradient == pytest.approx(np.conj([0.5 + z[2], 2.5, z[0]]))
+    with pytest.raises(TypeError, match=r"drops the imaginary part.*write complex\(left\)"):
+        codipy.jvp(lambda z: f(z, lambda end: end), (z.astype(np.complex64),), (z,))
+
+
 # A view of other numbers, and a remainder of which NumPy strips what is small beside double precision.
 _OF_DOUBLES = {"z.view(float)", "np.polydiv(np.append(z, w), z)[1]"}
 

@@ -7,6 +7,8 @@ interval; outside, the derivative goes to the end value, or to `left` and `right
 
 import numpy as np
 
+from codipy.active.messages.callers import refusal
+from codipy.errors import ActiveError
 from codipy.numpy.rules.building import Picks, is_plain, primitive, selected
 from codipy.numpy.rules.patterns import same
 from codipy.tape.records.loops import interpolated_back
@@ -54,6 +56,15 @@ class _Intervals:
         return Picks(shape, (self.low, -self.x_slope * self.low_weight), (self.high, -self.x_slope * self.high_weight))
 
 
+def _interp(x, xp, fp, left=None, right=None, period=None):
+    """`numpy.interp`, which takes a complex number for an end as Python's alone: of others it drops a part."""
+    left, right = (end[()] if isinstance(end, np.ndarray) else end for end in (left, right))
+    if any(np.iscomplexobj(end) and not isinstance(end, complex) for end in (left, right)):
+        raise ActiveError(refusal("np.interp with an end in complex64, of which NumPy drops the imaginary part,",
+                                  "write complex(left), complex(right)"))  # fmt: skip
+    return np.interp(x, xp, fp, left, right, period)
+
+
 def _interp_rule(rule):
     def placed(g, out, x, xp, fp, left=None, right=None, period=None):
         return rule(g, _Intervals(x, xp, fp, left, right, period), xp.shape)
@@ -90,5 +101,5 @@ _INTERP_JVPS = {
     4: _interp_rule(lambda t, at, shape: np.reshape(t * at.right, at.shape)),
 }
 
-PRIMITIVES = {"interp": primitive("interp", np.interp, _INTERP_VJPS, _INTERP_JVPS, keep_out=False, pattern=same(0),
+PRIMITIVES = {"interp": primitive("interp", _interp, _INTERP_VJPS, _INTERP_JVPS, keep_out=False, pattern=same(0),
                                   linear=(2,))}
