@@ -100,7 +100,10 @@ def _squares(name, norms):
         else:
             return original(*value_tree((plain_matrix(A), b)), **value_tree(given))
         if holds_active(given):
-            raise ActiveError(refusal(f"scipy.sparse.linalg.{name} with active options", "pass codipy.value of them"))
+            raise ActiveError(refusal(
+                f"scipy.sparse.linalg.{name} with active options",
+                "write an active damp into the equations, `sparse.vstack([A, damp * sparse.eye(n)])` and zeros in b; "
+                "codipy.value(...) of the others"))  # fmt: skip
         options = value_tree(given)
         damp = float(options.get("damp", 0.0))
         if is_operator(A):

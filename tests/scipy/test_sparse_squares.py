@@ -38,6 +38,9 @@ CASES = {
     "lsqr, wide": lambda x: linalg.lsqr(tall(x).T, RIGHT[:4] * x[1], **EXACT)[0],
     "lsqr, wide and damped": lambda x: linalg.lsqr(tall(x).T, RIGHT[:4], damp=0.3, **EXACT)[0],
     "lsqr, of a passive matrix": lambda x: linalg.lsqr(tall(POINT), x[:7], **EXACT)[0],
+    "lsqr, damped as its message says": lambda x: linalg.lsqr(
+        sp.vstack([tall(x), x[0] * sp.eye(tall(x).shape[1])]), np.concatenate([RIGHT, np.zeros(tall(x).shape[1])]),
+        **EXACT)[0],
     "lsqr, of an ndarray": lambda x: linalg.lsqr(tall(POINT).toarray(), x[:7], **EXACT)[0],
     "lsmr": lambda x: linalg.lsmr(tall(x), RIGHT * x[0], **EXACT)[0],
     "lsmr, norms": lambda x: np.stack([linalg.lsmr(tall(x), RIGHT, damp=0.2, **EXACT)[k] for k in (3, 7)]),
@@ -115,7 +118,7 @@ def test_at_other_inputs(name):
 @pytest.mark.parametrize("refused, error, text", [
     (lambda x: linalg.lsqr(tall(x), RIGHT, iter_lim=1)[0], ArithmeticError, "within"),
     (lambda x: linalg.lsqr(tall(x * (COLUMNS > 0)), RIGHT)[0], ArithmeticError, "within"),
-    (lambda x: linalg.lsqr(tall(x), RIGHT, damp=x[0])[0], ActiveError, "options"),
+    (lambda x: linalg.lsqr(tall(x), RIGHT, damp=x[0])[0], ActiveError, r"options.*sparse\.vstack"),
     (lambda x: linalg.lsqr(linalg.aslinearoperator(tall(POINT).T), x[:5])[0], ActiveError, "fewer rows than columns"),
     (lambda x: linalg.spsolve_triangular(lower(x), RIGHT[:4], unit_diagonal=True), ActiveError, "ones"),
     (lambda x: csgraph.dijkstra(lower(x)), ActiveError, "predecessors"),
