@@ -11,7 +11,7 @@ import numpy as np
 import scipy.signal
 
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import refuse, value_tree
+from codipy.numpy.arguments import holds_active, refuse, value_tree
 from codipy.scipy.calls import of_active
 from codipy.scipy.kernels.bilinear import Bilinear
 
@@ -94,6 +94,9 @@ _UPFIRDN = Bilinear("scipy.signal.upfirdn", _value, _by_signal, _by_filter, {"cv
 def upfirdn(h, x, up=1, down=1, axis=-1, mode="constant", cval=0):
     """Of an active filter or signal."""
     h, x = asarray(h), asarray(x)
+    if holds_active(cval):
+        refuse("scipy.signal.upfirdn", "it has derivatives by filter and signal alone: take one of `x - cval`, with a "
+               "cval of 0, and add cval times the one of np.ones(len(x)) with a cval of 1")  # fmt: skip
     up, down, axis, mode, cval = value_tree((up, down, axis, mode, cval))
     _ORIGINAL(np.zeros(np.shape(h)), np.zeros(np.shape(x)), up, down, axis, mode, cval)  # or raises what SciPy does
     count, mode = x.shape[axis], mode.lower()
