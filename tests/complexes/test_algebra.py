@@ -41,7 +41,8 @@ CASES = _listed("""
     solve(m, z, assume_a='lower triangular') ; solve(m, z, assume_a='gen') ; solve_triangular(m, z) ;
     solve_triangular(m, n, lower=True) ; solve_triangular(m, z, trans=1) ; solve_triangular(a, z) ;
     solve_triangular(m, z, trans='T', unit_diagonal=True) ; expm(m) ; expm(np.stack([m, n * 0.1])) ; expm(1j * a) ;
-    expm_frechet(m, n)[1] ; sqrtm(h) ; solve_sylvester(m, n, h) ; solve_banded((1, 1), m, z) ; lu_factor(m)[0] ;
+    expm_frechet(m, n)[1] ; sqrtm(h) ; (lambda r: r + sqrtm(r))(sqrtm(h)) ; solve_sylvester(m, n, h) ;
+    solve_banded((1, 1), m, z) ; lu_factor(m)[0] ;
     lu_solve(lu_factor(m), z) ; lu_solve(lu_factor(m), z, trans=1) ; lu_solve(lu_factor(a), z) ; lu(m)[2] ;
     lu(m, permute_l=True)[0] ; solve_toeplitz(z + 3.0, w) ; solve_toeplitz((z + 3.0, w), w) ; toeplitz(z) ;
     solve_triangular(m, z, trans='C') ; solve_triangular(m, n, lower=True, trans=2, unit_diagonal=True) ;

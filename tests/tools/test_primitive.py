@@ -309,6 +309,24 @@ def test_result_that_a_primitive_overwrites_while_it_is_used_is_refused(strategy
     np.testing.assert_allclose(codipy.grad(same, strategy=strategy)(X), 2.0 * np.exp(2.0 * X), rtol=1e-14)
 
 
+@codipy.primitive
+def in_bytes(x):
+    return np.frombuffer(bytearray(np.exp(x).tobytes()))
+
+
+in_bytes.vjp(lambda g, out, x: g * out)
+
+
+@each_strategy
+def test_memory_that_a_primitive_gave_back_is_used_again(strategy):
+    def f(x):
+        parts = [in_bytes((k + 1.0) * x) for k in range(30)]      # of memory that is freed with the array returned
+        return np.sum(parts[0] * parts[1]) + sum(np.sum(y) * 0.5**k for k, y in enumerate(parts))
+
+    exact = 3.0 * np.exp(3.0 * X) + sum((k + 1.0) * 0.5**k * np.exp((k + 1.0) * X) for k in range(30))
+    np.testing.assert_allclose(codipy.grad(f, strategy=strategy)(X), exact, rtol=1e-13)
+
+
 @each_strategy
 def test_what_a_primitive_saved_is_overwritten(strategy):
     factor, parts = np.zeros(3), {"rows": [np.zeros(3)]}

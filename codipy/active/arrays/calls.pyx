@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls of primitives on active arrays."""
-import weakref
-
 import numpy as np
 
 from libc.stdint cimport int32_t
@@ -339,16 +337,12 @@ cdef bint has_alone(PyObject* o) noexcept:
 
 
 cdef int demand_unused(primitive, cnp.ndarray part, BaseArray copied) except -1:
-    """That a primitive did not overwrite, in memory of its own, a result that is in use: the plain run sees that."""
+    """That a primitive did not overwrite, in memory of its own, a result that is in use: the plain run sees that.
+
+    What it returned is kept with the copy: memory that were given back could be where a new result happens to be.
+    """
     cdef size_t address = <size_t>cnp.PyArray_DATA(part)
-    cdef BaseArray last = None
-    owner = owner_of(part)
-    if type(owner) is bytes:      # nobody writes there
-        return 0
-    if address in repeated:
-        last, before_owner = repeated[address]
-        if before_owner is not None and before_owner() is None:
-            last = None           # that memory was given back, and this is other memory in the same place
+    cdef BaseArray last = repeated[address][0] if address in repeated else None
     if last is not None and Py_REFCNT(<PyObject*>last.storage) > 1:
         before = singles_of(last, {}) if last.storage.single else ndarray_of(last)
         if before.shape != (<object>part).shape or not np.array_equal(before, part, equal_nan=True):
@@ -356,26 +350,9 @@ cdef int demand_unused(primitive, cnp.ndarray part, BaseArray copied) except -1:
                               "it return a new one each time, or a copy")
     if len(repeated) >= MOST_REPEATED:
         forget_unused()
-    # An array whose memory is its own lives as long as that; others may show what somebody else keeps.
-    owns = cnp.PyArray_CheckExact(owner) and cnp.PyArray_CHKFLAGS(<cnp.ndarray>owner, cnp.NPY_ARRAY_OWNDATA)
-    repeated[address] = new_array(copied.storage, &copied.geometry), weakref.ref(owner) if owns else None
+    repeated[address] = new_array(copied.storage, &copied.geometry), part
     at_end(repeated.clear)
     return 0
-
-
-_OF_CYTHON = ("memoryview", "_memoryviewslice")      # each extension may have types of its own, of these names
-
-
-cdef object owner_of(o):
-    """What the memory of an array belongs to: behind its bases, and behind memory views, Cython's too, the last object."""
-    while True:
-        if type(o) is memoryview:
-            below = o.obj
-        else:
-            below = o.base if cnp.PyArray_Check(o) or type(o).__name__ in _OF_CYTHON else None
-        if below is None:
-            return o
-        o = below
 
 
 cdef int forget_unused() except -1:
