@@ -367,3 +367,43 @@ def test_finite_elements(form):
     value, gradient = codipy.value_and_grad(f)(point)
     assert value == f(point)
     np.testing.assert_allclose(gradient, differences(f, point), rtol=1e-6, atol=1e-6)
+
+
+HOPPING = sp.coo_array(sp.diags([1.0, 1.0], [-1, 1], shape=(N, N)))
+
+
+@pytest.mark.parametrize("name", ["csr", "csc", "coo", "lil"])
+@pytest.mark.parametrize("times", [{}, {"start": 0.0, "stop": 1.0, "num": 3}])
+@pytest.mark.parametrize("diagonal", [None, -2.0])
+def test_exponentials_of_matrices_with_a_constant_diagonal(name, times, diagonal):
+    """SciPy takes the mean of the diagonal off, and leaves out the zeros that it leaves."""
+    filled = np.arange(N if diagonal else 0)
+    places = [np.concatenate([part, filled]) for part in (HOPPING.row, HOPPING.col)]
+    values = np.concatenate([np.linspace(0.5, 1.5, HOPPING.nnz), np.full(filled.size, diagonal or 0.0)])
+
+    def f(x):
+        A = sp.coo_array((x, tuple(places)), shape=(N, N)).asformat(name)
+        return np.sum(linalg.expm_multiply(A, RIGHT * x[0], **times) @ WEIGHTS)
+
+    value, gradient = codipy.value_and_grad(f)(values)
+    assert value == f(values)
+    steps = 1e-6 * np.eye(values.size)
+    np.testing.assert_allclose(gradient, [(f(values + h) - f(values - h)) / 2e-6 for h in steps], rtol=1e-6, atol=1e-8)
+
+
+def test_exponential_of_a_multiple_of_the_identity_is_refused():
+    def f(x):
+        return np.sum(linalg.expm_multiply(sp.coo_array((x, (np.arange(N), np.arange(N)))).tocsr(), RIGHT))
+
+    with pytest.raises(ActiveError, match="leaves out an entry that is exactly 0"):
+        codipy.grad(f)(np.full(N, 2.0))
+
+
+def test_exponential_of_a_passive_operator():
+    def f(x):
+        return np.sum(linalg.expm_multiply(linalg.aslinearoperator(SKEW), x, traceA=1.0) ** 2)
+
+    value, gradient = codipy.value_and_grad(f)(RIGHT)
+    assert value == f(RIGHT)
+    np.testing.assert_allclose(codipy.jvp(f, (RIGHT,), (WEIGHTS,))[1], gradient @ WEIGHTS, rtol=1e-12)
+    np.testing.assert_allclose(gradient @ RIGHT, 2.0 * value, rtol=1e-12)      # it is a square form
