@@ -139,3 +139,12 @@ def test_what_is_passive_is_scipys():
 def test_what_has_no_derivative_is_refused(f):
     with pytest.raises(ActiveError):
         codipy.grad(f)(AT)
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: st.multivariate_normal.cdf(x[:3], POINT, FULL), lambda x: st.multivariate_normal(POINT, FULL).cdf(x[:3]),
+    lambda x: st.multivariate_normal(x[:3], FULL).cdf(POINT), lambda x: st.multivariate_normal.logcdf(POINT, x[:3]),
+])  # fmt: skip
+def test_methods_without_a_derivative_say_which_have_one(f):
+    with pytest.raises(ActiveError, match=r"cdf: of active values there are pdf, logpdf, entropy: say codipy.value"):
+        codipy.grad(f)(AT)

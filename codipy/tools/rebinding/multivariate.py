@@ -12,6 +12,7 @@ Of a singular matrix there is no such factor, and eigenvectors are differentiate
 from __future__ import annotations
 
 import functools
+import inspect
 
 import numpy as np
 import scipy.stats
@@ -35,6 +36,16 @@ _METHODS = {
     "matrix_normal": ("pdf", "logpdf", "entropy"), "dirichlet": ("pdf", "logpdf", "entropy"),
     "wishart": ("pdf", "logpdf", "entropy"),
 }  # fmt: skip
+
+
+def _refuse(kind, label):
+    refuse(label, f"of active values there are {', '.join(_METHODS[kind])}: say codipy.value(x) of them")
+
+
+def _without_rule(found, kind, label):
+    """What a distribution has beside the methods that are rebuilt: a method says so when it is called."""
+    is_public = inspect.ismethod(found) and not found.__name__.startswith("_")
+    return where_active(found, label, lambda: _refuse(kind, label)) if is_public else found
 
 
 def _mirrored(matrix, lower):
@@ -108,7 +119,7 @@ class Multivariate:
         return type(self._original)
 
     def __getattr__(self, name):
-        return getattr(self._original, name)
+        return _without_rule(getattr(self._original, name), self._name, f"scipy.stats.{self._name}.{name}")
 
     def __call__(self, *args, **kwds):
         if holds_active(args) or holds_active(kwds):
@@ -128,8 +139,7 @@ class _Frozen(Rebuilt):
     def __getattr__(self, name):
         if name in _METHODS[self._name]:
             return super().__getattr__(name)
-        refuse(f"scipy.stats.{self._name}(...).{name}", "of active parameters there are "
-               f"{', '.join(_METHODS[self._name])}: say codipy.value of them")  # fmt: skip
+        _refuse(self._name, f"scipy.stats.{self._name}(...).{name}")
 
 
 class _Thawed(Rebuilt):
@@ -143,9 +153,10 @@ class _Thawed(Rebuilt):
 
     def __getattr__(self, name):
         found, kind = getattr(self._original, name), type(self._original).__name__.removesuffix("_frozen")
+        label = f"scipy.stats.{kind}(...).{name}"
         if name not in _METHODS[kind]:
-            return found
-        return where_active(found, f"scipy.stats.{kind}(...).{name}", functools.partial(getattr, self._rebuilt, name))
+            return _without_rule(found, kind, label)
+        return where_active(found, label, functools.partial(getattr, self._rebuilt, name))
 
 
 def _rebuilt_kind(kind):
