@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `expm_multiply` computes beside products: norms, and the matrix less a multiple of the identity.
 
-By the norms it chooses how many steps it takes: they are of plain values, since choices have no derivative. The multiple
-is the mean of the diagonal. Where the diagonal is constant, as of many operators, SciPy leaves out zeros that are kept
-here: products are the same to the last bit with them, and have derivatives by them.
+By the norms it chooses how many steps it takes: they are of plain values, since choices have no derivative. The
+multiple is the mean of the diagonal. Where the diagonal is constant, as of many operators, SciPy leaves out zeros that
+are kept here: products are the same to the last bit with them, and have derivatives by them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _Identity:
         compressed = A if A.format in ("csr", "csc") else A.tocsr()
         made = compressed.copy()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SparseEfficiencyWarning)      # of a diagonal that has no places yet
+            warnings.simplefilter("ignore", SparseEfficiencyWarning)  # of a diagonal that has no places yet
             made.setdiag(made.diagonal() - self.factor)
         # Of nothing but zeros no power would be taken, and none have a derivative: SciPy's difference says so.
         is_kept = compressed.has_canonical_format and np.any(numbers(made.data))
