@@ -51,7 +51,8 @@ Of any order, in both directions, of real and complex values. Sums and `todense(
 `numpy.matrix`, as in SciPy.
 
 SciPy leaves out what is exactly 0 where it adds or multiplies two matrices by elements, converts diagonals or a dense
-matrix, or sets an element; an active zero would take its derivative along, and raises. An array of triplets keeps it.
+matrix, or sets an element; an active zero would take its derivative along, and raises. An array of triplets keeps it,
+and so does `expm_multiply` where it takes the mean of the diagonal off.
 A recording keeps the pattern: `evaluate_primal()` says so where SciPy would leave out others. Tapes with sparse
 matrices are not saved to files.
 
