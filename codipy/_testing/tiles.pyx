@@ -4,8 +4,8 @@
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 
 from codipy.programs.tiles cimport (
-    MAX_DIMS, MAX_OPERANDS, MAX_STEPS, Operand, Sweep, TileProgram, sweep_jacobians, sweep_needed, sweep_reverse,
-    sweep_tangent, tiles_jacobians, tiles_needed, tiles_reverse, tiles_tangent, tiles_values)
+    MAX_DIMS, MAX_OPERANDS, MAX_STEPS, Operand, Sweep, TileProgram, tiles_jacobians, tiles_needed, tiles_reverse,
+    tiles_tangent, tiles_values)
 
 import numpy
 
@@ -30,8 +30,6 @@ cdef class Call:
         float64 arrays, broadcastable to `shape`.
     shape : tuple of int
         The shape of the result.
-    result : ndarray, optional
-        The values of the result, for sweeps that need not compute them.
     single : int
         0 in double precision, 1 with every step rounded to float32, 2 with the result rounded.
     """
@@ -41,12 +39,10 @@ cdef class Call:
     cdef Py_ssize_t shape[MAX_DIMS]
     cdef Py_ssize_t strides[MAX_DIMS]
     cdef double* jacobian[32]
-    cdef Py_ssize_t result_strides[MAX_DIMS]
-    cdef const char* result
     cdef int ndim
     cdef object kept, size
 
-    def __cinit__(self, steps, operands, shape, result=None, single=0):
+    def __cinit__(self, steps, operands, shape, single=0):
         if not 0 < len(steps) <= MAX_STEPS or len(operands) > MAX_OPERANDS or len(shape) > MAX_DIMS:
             raise ValueError("too many steps, operands or dimensions, or no step")
         self.operands = <Operand*>PyMem_Malloc(MAX_OPERANDS * sizeof(Operand))
@@ -65,9 +61,6 @@ cdef class Call:
             self.operands[<int>r].data = <const char*>_pointer(view)
             for d, stride in enumerate(view.strides):
                 self.operands[<int>r].strides[<int>d] = stride
-        if result is not None:
-            self.result = <const char*>self._result(self._array(result), 1)
-            self.result_strides = self.strides
 
     def __dealloc__(self):
         PyMem_Free(self.operands)
@@ -89,7 +82,6 @@ cdef class Call:
     cdef Sweep _sweep(self) noexcept:
         cdef Sweep sweep
         sweep.program, sweep.operand, sweep.dims, sweep.shape = &self.program, self.operands, self.ndim, self.shape
-        sweep.result, sweep.result_strides = self.result, self.result_strides
         return sweep
 
     cdef int _flows(self, adjoints) except -1:
@@ -115,23 +107,15 @@ cdef class Call:
         cdef bint keeps = keep
         cdef double* adjoint = self._result(lhs, sizeof(double))
         self._flows(adjoints)
-        cdef Sweep sweep = self._sweep()
         with nogil:
-            if self.result == NULL:
-                tiles_reverse(&self.program, self.operands, self.ndim, self.shape, adjoint, self.strides, keeps)
-            else:
-                sweep_reverse(&sweep, adjoint, self.strides, keeps)
+            tiles_reverse(&self.program, self.operands, self.ndim, self.shape, adjoint, self.strides, keeps)
 
     def tangent(self, tangents, lhs):
         """Assign the tangent of the result to `lhs`."""
         cdef double* tangent = self._result(lhs, sizeof(double))
         self._flows(tangents)
-        cdef Sweep sweep = self._sweep()
         with nogil:
-            if self.result == NULL:
-                tiles_tangent(&self.program, self.operands, self.ndim, self.shape, tangent, self.strides)
-            else:
-                sweep_tangent(&sweep, tangent, self.strides)
+            tiles_tangent(&self.program, self.operands, self.ndim, self.shape, tangent, self.strides)
         return lhs
 
     def jacobians(self, wanted):
@@ -139,12 +123,8 @@ cdef class Call:
         found = [numpy.full(self.size, numpy.nan) if want else None for want in wanted]
         for r, array in enumerate(found):
             self.jacobian[<int>r] = NULL if array is None else _pointer(array)
-        cdef Sweep sweep = self._sweep()
         with nogil:
-            if self.result == NULL:
-                tiles_jacobians(&self.program, self.operands, self.ndim, self.shape, self.jacobian)
-            else:
-                sweep_jacobians(&sweep, self.jacobian)
+            tiles_jacobians(&self.program, self.operands, self.ndim, self.shape, self.jacobian)
         return found
 
     def threads(self, adjoints=None, lhs=None):
@@ -157,5 +137,5 @@ cdef class Call:
         return _threads_for(<size_t>&sweep, <size_t>adjoint, <size_t>self.strides)
 
     def needed(self, active):
-        """The operands whose values a sweep reads when those of `active` are differentiated; bit 32 is the result."""
-        return tiles_needed(&self.program, active) if self.result == NULL else sweep_needed(&self.program, active)
+        """The operands whose values a sweep reads when those of `active` are differentiated, a bit for each."""
+        return tiles_needed(&self.program, active)

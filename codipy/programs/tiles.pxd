@@ -10,13 +10,12 @@
 # threads itself (tiles/team.h). They use less than 20 kB of stack. An error, MemoryError, leaves everything as it was.
 # Data is aligned. The result overlaps no operand;
 # adjoints of operands may overlap each other.
-from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t
 
 cdef extern from "codipy/programs/tiles/together.h" nogil:
     enum:
         TOGETHER                        # statements in a row of numbers
         TOGETHER_ROWS
-        TOGETHER_SPARE
 
     ctypedef struct ScalarStep:         # Instruction of programs/program.pxd
         pass
@@ -52,8 +51,6 @@ cdef extern from "codipy/programs/tiles/program.h" nogil:
         const Operand* operand
         int dims
         const Py_ssize_t* shape
-        const char* result                 # NULL, or the values of the result: the last step need not run again
-        const Py_ssize_t* result_strides   # in bytes
 
     ctypedef struct Planes "TilePlanes":
         Py_ssize_t count                # directions
@@ -110,14 +107,6 @@ cdef void scalars_together(const ScalarStep* steps, int count, int leaves, const
 # The operands whose values reverse, tangent and Jacobians read when those of `active` are differentiated; the others'
 # `data` may be anything then.
 cdef uint32_t tiles_needed(const TileProgram* program, uint32_t active) noexcept nogil
-
-# The same with the values of the result at hand, which exp, tan, sqrt, power ... then need not compute again.
-cdef int sweep_reverse(const Sweep* sweep, double* lhs_adjoint, const Py_ssize_t* lhs_strides,
-                        bint keep) except -1 nogil
-cdef int sweep_tangent(const Sweep* sweep, double* lhs_tangent, const Py_ssize_t* lhs_strides) except -1 nogil
-cdef int sweep_jacobians(const Sweep* sweep, double* const* jacobians) except -1 nogil
-# One bit for each operand, and bit MAX_OPERANDS for the result.
-cdef uint64_t sweep_needed(const TileProgram* program, uint32_t active) noexcept nogil
 
 # Second order in several directions, of which operands' adjoints and `lhs` are the first: programs/tiles/second.h. The
 # plans in the list `plans` (NULL at first) live until second_forget().

@@ -54,7 +54,7 @@ cdef extern from "codipy/programs/tiles/tiles.h" nogil:
     int tile_run_directions(const Sweep*, double*, const Py_ssize_t*, int, int, Py_ssize_t)
     int tile_run_planes(const Sweep*, double*, const Py_ssize_t*, int, int, const Planes*)
     int tile_run_jacobians(const Sweep*, double* const*)
-    uint64_t tile_run_needed(const TileProgram*, uint32_t, int)
+    uint32_t tile_run_needed(const TileProgram*, uint32_t)
     int team_for_reverse(const Sweep*, const double*, const Py_ssize_t*)
     int tile_short_values(const TileProgram*, const Operand*, int, const Py_ssize_t*, double*, const Py_ssize_t*)
     int tile_short_reverse(ShortPlan**, const TileProgram*, const Operand*, int, const Py_ssize_t*, double*,
@@ -135,17 +135,16 @@ cdef int tiles_values(const TileProgram* program, const Operand* operands, int n
     return 0 if done >= 0 else no_memory()
 
 
-cdef inline Sweep _sweep(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
-                         const char* result, const Py_ssize_t* result_strides) noexcept nogil:
+cdef inline Sweep _sweep(
+        const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape) noexcept nogil:
     cdef Sweep sweep
     sweep.program, sweep.operand, sweep.dims, sweep.shape = program, operands, ndim, shape
-    sweep.result, sweep.result_strides = result, result_strides
     return sweep
 
 
 cdef int tiles_reverse(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
                         double* lhs_adjoint, const Py_ssize_t* lhs_strides, bint keep) except -1 nogil:
-    cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
+    cdef Sweep sweep = _sweep(program, operands, ndim, shape)
     return 0 if tile_run_reverse(&sweep, lhs_adjoint, lhs_strides, keep) == 0 else no_memory()
 
 
@@ -160,19 +159,19 @@ cdef int tiles_reverse_kept(ShortPlan** plan, const TileProgram* program, const 
 
 cdef int tiles_tangent(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
                         double* lhs_tangent, const Py_ssize_t* lhs_strides) except -1 nogil:
-    cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
+    cdef Sweep sweep = _sweep(program, operands, ndim, shape)
     return 0 if tile_run_tangent(&sweep, lhs_tangent, lhs_strides) == 0 else no_memory()
 
 
 cdef int tiles_directions(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape, double* lhs,
                           const Py_ssize_t* lhs_strides, bint reverse, bint keep, Py_ssize_t width) except -1 nogil:
-    cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
+    cdef Sweep sweep = _sweep(program, operands, ndim, shape)
     return 0 if tile_run_directions(&sweep, lhs, lhs_strides, reverse, keep, width) == 0 else no_memory()
 
 
 cdef int tiles_planes(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape, double* lhs,
                       const Py_ssize_t* lhs_strides, bint reverse, bint keep, const Planes* planes) except -1 nogil:
-    cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
+    cdef Sweep sweep = _sweep(program, operands, ndim, shape)
     return 0 if tile_run_planes(&sweep, lhs, lhs_strides, reverse, keep, planes) == 0 else no_memory()
 
 
@@ -183,7 +182,7 @@ def has_vectors_of(int width):
 
 cdef int tiles_jacobians(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
                           double* const* jacobians) except -1 nogil:
-    cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
+    cdef Sweep sweep = _sweep(program, operands, ndim, shape)
     return 0 if tile_run_jacobians(&sweep, jacobians) == 0 else no_memory()
 
 
@@ -230,7 +229,7 @@ cdef int second_tangents(SecondPlan** plans, const TileProgram* program, const O
                          const Py_ssize_t* shape, const Lanes* lanes, double* lhs, const Py_ssize_t* lhs_strides) except -1:
     cdef Operand[MAX_OPERANDS] shown
     cdef const SecondPlan* plan
-    cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
+    cdef Sweep sweep = _sweep(program, operands, ndim, shape)
     cdef int done = 0
     cdef Py_ssize_t size = size_of(ndim, shape), d
     if size >= MANY and (lanes.lanes == 1 or is_light(program)):
@@ -254,7 +253,7 @@ cdef int second_bars(SecondPlan** plans, const TileProgram* program, const Opera
                      const Py_ssize_t* shape, const Lanes* lanes, const double* bar, const double* lhs,
                      const Py_ssize_t* lhs_strides) except -1:
     cdef Operand[MAX_OPERANDS] shown
-    cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
+    cdef Sweep sweep = _sweep(program, operands, ndim, shape)
     cdef Py_ssize_t size = size_of(ndim, shape), d
     cdef bint singly = size >= MANY and (lanes.lanes == 1 or is_light(program)) and second_is_smooth(program)
     cdef const SecondPlan* plan = plan_of(plans, program, operands, SECOND_SMOOTH if singly else SECOND_BACK)
@@ -306,24 +305,7 @@ cdef void scalars_together(const ScalarStep* steps, int count, int leaves, const
 
 
 cdef uint32_t tiles_needed(const TileProgram* program, uint32_t active) noexcept nogil:
-    return <uint32_t>tile_run_needed(program, active, False)
-
-
-cdef int sweep_reverse(const Sweep* sweep, double* lhs_adjoint, const Py_ssize_t* lhs_strides,
-                        bint keep) except -1 nogil:
-    return 0 if tile_run_reverse(sweep, lhs_adjoint, lhs_strides, keep) == 0 else no_memory()
-
-
-cdef int sweep_tangent(const Sweep* sweep, double* lhs_tangent, const Py_ssize_t* lhs_strides) except -1 nogil:
-    return 0 if tile_run_tangent(sweep, lhs_tangent, lhs_strides) == 0 else no_memory()
-
-
-cdef int sweep_jacobians(const Sweep* sweep, double* const* jacobians) except -1 nogil:
-    return 0 if tile_run_jacobians(sweep, jacobians) == 0 else no_memory()
-
-
-cdef uint64_t sweep_needed(const TileProgram* program, uint32_t active) noexcept nogil:
-    return tile_run_needed(program, active, True)
+    return tile_run_needed(program, active)
 
 
 def threads():

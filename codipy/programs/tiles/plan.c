@@ -56,7 +56,7 @@ static inline int is_pulled(const TileStep *step, const TileActivity *registers,
     return (tile_active[step->code] >> argument & 1) && registers[step->sources[argument]].active;
 }
 
-void find_activity(const TileProgram *program, uint32_t active, int known, TileActivity *registers)
+void find_activity(const TileProgram *program, uint32_t active, TileActivity *registers)
 {
     const int operands = program->operands;
     for (int r = 0; r < operands; r++) registers[r] = (TileActivity){active >> r & 1, 0, 0, 0};
@@ -75,7 +75,7 @@ void find_activity(const TileProgram *program, uint32_t active, int known, TileA
             if (needs & 8) w->needed = 1;
         }
     }
-    for (int s = program->steps - 1 - (known != 0); s >= 0; s--) {
+    for (int s = program->steps - 1; s >= 0; s--) {
         const TileStep *step = &program->step[s];
         if (registers[operands + s].needed)
             for (int k = 0; k < tile_arity[step->code]; k++) registers[step->sources[k]].needed = 1;
@@ -232,28 +232,21 @@ void gather_crowded(TileWalk *walk, int operands, const TileActivity *registers,
     }
 }
 
-void plan_registers(
-    TileRun *run, const TileSweep *sweep, const TileActivity *registers, const uint8_t *value, int result)
+void plan_registers(TileRun *run, const TileProgram *program, const TileActivity *registers, const uint8_t *value)
 {
-    const int operands = sweep->program->operands, root = operands + sweep->program->steps - 1;
+    const int operands = program->operands;
     for (int r = 0; r < operands; r++)
         if (registers[r].needed) run_bind_operand(run, r, value[r]);
-    for (int w = operands; w <= root; w++) {
-        if (!registers[w].needed) continue;
-        if (w == root && sweep->result)
-            run_bind(run, root, result, LOAD);
-        else
-            run_slot(run, w, run->slots); /* its own: a sweep back reads it long after it is computed */
-    }
+    for (int w = operands; w < operands + program->steps; w++)
+        if (registers[w].needed) run_slot(run, w, run->slots); /* its own: a sweep back reads it long after */
 }
 
-void plan_reverse(TileRun *run, const TileSweep *sweep, TileActivity *registers, int seed, const uint8_t *flow)
+void plan_reverse(TileRun *run, const TileProgram *program, TileActivity *registers, int seed, const uint8_t *flow)
 {
     TileFlow at[VALUES];
-    const TileProgram *program = sweep->program;
     const int operands = program->operands, root = operands + program->steps - 1;
     for (int s = 0; s < program->steps; s++)
-        if (is_computed(sweep, registers, s)) run_action(run, VALUE, program, s);
+        if (registers[operands + s].needed) run_action(run, VALUE, program, s);
     at[root] = (TileFlow){(uint8_t)seed, 0};
     registers[root].reached = registers[root].active;
     for (int s = program->steps - 1; s >= 0; s--) {
@@ -282,9 +275,8 @@ void plan_reverse(TileRun *run, const TileSweep *sweep, TileActivity *registers,
     run_slot(run, AUXILIARY_REGISTER, run->slots);
 }
 
-void plan_tangent(TileRun *run, const TileSweep *sweep, const TileActivity *registers, const uint8_t *flow)
+void plan_tangent(TileRun *run, const TileProgram *program, const TileActivity *registers, const uint8_t *flow)
 {
-    const TileProgram *program = sweep->program;
     TileFlow at[VALUES];
     const int operands = program->operands, root = operands + program->steps - 1;
     for (int r = 0; r < operands; r++) {
@@ -295,7 +287,7 @@ void plan_tangent(TileRun *run, const TileSweep *sweep, const TileActivity *regi
         const TileStep *step = &program->step[s];
         const int w = operands + s;
         int pulled = 0, last = 0;
-        if (is_computed(sweep, registers, s)) run_action(run, VALUE, program, s);
+        if (registers[operands + s].needed) run_action(run, VALUE, program, s);
         for (int k = 0; k < tile_arity[step->code]; k++)
             if (is_pulled(step, registers, k)) pulled++, last = k;
         at[w] = (TileFlow){(uint8_t)(VALUES + w), 0};

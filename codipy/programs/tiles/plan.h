@@ -157,13 +157,6 @@ typedef struct {
     uint8_t reached; /* it has an adjoint already */
 } TileActivity;
 
-/* Whether a sweep computes the value of a step. */
-static inline int is_computed(const TileSweep *sweep, const TileActivity *registers, int step)
-{
-    if (!registers[sweep->program->operands + step].needed) return 0;
-    return !(sweep->result && step == sweep->program->steps - 1);
-}
-
 /* Where the flow of a register is; `minus`: what is there is its negative. */
 typedef struct {
     uint8_t reg, minus;
@@ -172,8 +165,8 @@ typedef struct {
 /* Finds the operands whose rows NumPy's loops see; if they go back or stand still, no tile may span rows. */
 void find_rows_seen(TileRun *run, const TileProgram *program);
 
-/* `known`: whether the value of the result can be read, so that nothing need be read to compute it again. */
-void find_activity(const TileProgram *program, uint32_t active, int known, TileActivity *registers);
+/* Which registers a sweep reads and pulls on if the operands of `active` are differentiated. */
+void find_activity(const TileProgram *program, uint32_t active, TileActivity *registers);
 
 /* The loops of the values, two steps in one where that saves memory traffic. */
 void plan_values(TileRun *run, const TileProgram *program);
@@ -192,15 +185,14 @@ static inline int is_unit(const TileStep *step, int argument)
    vector is the directions of one element there are none that overlap, only such that are the same. */
 void gather_crowded(TileWalk *walk, int operands, const TileActivity *registers, const uint8_t *flow);
 
-/* Binds the values that a sweep reads, of operands and of the result, and gives those that it computes their memory.
-   `value`, `result`: which views they are. */
-void plan_registers(
-    TileRun *run, const TileSweep *sweep, const TileActivity *registers, const uint8_t *value, int result);
+/* Binds the values of operands that a sweep reads, and gives those that it computes their memory. `value`: which views they
+   are. */
+void plan_registers(TileRun *run, const TileProgram *program, const TileActivity *registers, const uint8_t *value);
 
 /* The loops of the sweep back, of the values that it computes first. What is pulled into once, by a partial that is 1 or
    -1, is not copied: it shares the memory it would be a copy of. Adjoints in place are always added to. */
-void plan_reverse(TileRun *run, const TileSweep *sweep, TileActivity *registers, int seed, const uint8_t *flow);
+void plan_reverse(TileRun *run, const TileProgram *program, TileActivity *registers, int seed, const uint8_t *flow);
 
 /* The tangent of each step from those of its arguments, in the order of the values. */
-void plan_tangent(TileRun *run, const TileSweep *sweep, const TileActivity *registers, const uint8_t *flow);
+void plan_tangent(TileRun *run, const TileProgram *program, const TileActivity *registers, const uint8_t *flow);
 #endif

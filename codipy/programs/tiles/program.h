@@ -46,13 +46,11 @@ typedef struct {
     Py_ssize_t count, operands, result;
 } TilePlanes;
 
-/* What a call is about; the result's values, if they are there, save a sweep from running the last step again. */
+/* What a call is about. */
 typedef struct {
     const TileProgram *program;
     const TileOperand *operand;
     int dims;
     const Py_ssize_t *shape;
-    const char *result;
-    const Py_ssize_t *result_strides; /* in bytes */
 } TileSweep;
 #endif

@@ -111,22 +111,21 @@ static void short_plan(TileShortPlan *plan, const TileProgram *program, TileRun 
 {
     TileActivity registers[VALUES];
     uint8_t value[TILE_OPERANDS], flow[TILE_OPERANDS];
-    const TileSweep sweep = {program, NULL, 0, NULL, NULL, NULL};
     const int operands = program->operands, root = operands + program->steps - 1, seed = VALUES + root;
     run_begin(run, program);
     run->walk.joined = 0;
     run->walk.inner = 1;
-    find_activity(program, plan->active, 0, registers);
+    find_activity(program, plan->active, registers);
     for (int r = 0; r < operands; r++) {
         value[r] = (uint8_t)r;
         flow[r] = (uint8_t)(TILE_OPERANDS + r);
         short_view(run, r, plan->constant_values >> r & 1);
         short_view(run, flow[r], plan->constant_flows >> r & 1);
     }
-    plan_registers(run, &sweep, registers, value, 0);
+    plan_registers(run, program, registers, value);
     short_view(run, LHS_VIEW, 0);
     run_bind(run, seed, LHS_VIEW, LOAD);
-    plan_reverse(run, &sweep, registers, seed, flow);
+    plan_reverse(run, program, registers, seed, flow);
     plan->actions = run->actions;
     plan->bindings = run->bindings;
     plan->slotted = run->slotted;

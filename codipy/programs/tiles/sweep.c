@@ -10,7 +10,7 @@
 
 /* Where the arrays of a sweep are among the views. */
 typedef struct {
-    uint8_t value[TILE_OPERANDS], flow[TILE_OPERANDS], result, lhs;
+    uint8_t value[TILE_OPERANDS], flow[TILE_OPERANDS], lhs;
 } TileArrays;
 
 /* Finds out what the sweep reads and adds the arrays it needs; 0 if there is nothing to do. */
@@ -19,7 +19,7 @@ static int sweep_begin(TileRun *run, const TileCall *call, TileActivity *registe
     const TileSweep *sweep = call->sweep;
     const TileProgram *program = sweep->program;
     const TileOperand *operand = sweep->operand;
-    const int dims = sweep->dims, root = program->operands + program->steps - 1;
+    const int dims = sweep->dims;
     const Py_ssize_t *shape = sweep->shape;
     TileWalk *walk = &run->walk;
     uint32_t active = 0;
@@ -29,10 +29,8 @@ static int sweep_begin(TileRun *run, const TileCall *call, TileActivity *registe
     run_begin(run, program);
     run->planes = call->planes != NULL;
     for (int r = 0; r < program->operands; r++) active |= (uint32_t)(operand[r].adjoint != NULL) << r;
-    find_activity(program, active, sweep->result != NULL, registers);
+    find_activity(program, active, registers);
     if (call->lhs) arrays->lhs = walk_add_flow(walk, call->lhs, call->lhs_strides, dims, shape);
-    if (sweep->result && registers[root].needed)
-        arrays->result = walk_add(walk, (void *)sweep->result, sweep->result_strides, 1, dims, shape);
     for (int r = 0; r < program->operands; r++) {
         if (registers[r].needed)
             arrays->value[r] = walk_add(walk, (void *)operand[r].data, operand[r].strides, 1, dims, shape);
@@ -45,7 +43,7 @@ static int sweep_begin(TileRun *run, const TileCall *call, TileActivity *registe
         walk->view[arrays->lhs].plane = call->planes->result * (Py_ssize_t)sizeof(double);
     }
     run_close(run);
-    plan_registers(run, sweep, registers, arrays->value, arrays->result);
+    plan_registers(run, program, registers, arrays->value);
     return 1;
 }
 
@@ -135,7 +133,7 @@ static int reverse_tiles(TileRun *run, const TileCall *call, TileTeam *team)
     else
         run_slot(run, seed, run->slots);
     gather_crowded(&run->walk, program->operands, registers, arrays.flow);
-    plan_reverse(run, sweep, registers, seed, arrays.flow);
+    plan_reverse(run, sweep->program, registers, seed, arrays.flow);
     if (!run_cut_any(run)) return 0;
     for (Py_ssize_t i = run->walk.tile_rows * run->walk.tile_length - 1; i >= 0 && !has_lhs; i--) run->at[seed][i] = 1.0;
     int is_first = !team_enter(team, run);
@@ -178,7 +176,7 @@ static int tangent_tiles(TileRun *run, const TileCall *call, TileTeam *team)
     const int root = sweep->program->operands + sweep->program->steps - 1;
     if (!sweep_begin(run, call, registers, &arrays)) return 1;
     run_bind(run, VALUES + root, arrays.lhs, STORE);
-    plan_tangent(run, sweep, registers, arrays.flow);
+    plan_tangent(run, sweep->program, registers, arrays.flow);
     if (!run_cut_any(run)) return 0;
     int is_first = !team_enter(team, run);
     for (Py_ssize_t n, split = run->planes ? find_split(run) : 0; run->planes && (n = run_next(run)) > 0;)
@@ -296,12 +294,11 @@ int tile_run_jacobians(const TileSweep *sweep, double *const *jacobians)
     return team_run(reverse_part, &call, team_for(&unit));
 }
 
-uint64_t tile_run_needed(const TileProgram *program, uint32_t active, int known)
+uint32_t tile_run_needed(const TileProgram *program, uint32_t active)
 {
     TileActivity registers[VALUES];
-    uint64_t needed = 0;
-    find_activity(program, active, known, registers);
-    for (int r = 0; r < program->operands; r++) needed |= (uint64_t)registers[r].needed << r;
-    if (known) needed |= (uint64_t)registers[program->operands + program->steps - 1].needed << TILE_OPERANDS;
+    uint32_t needed = 0;
+    find_activity(program, active, registers);
+    for (int r = 0; r < program->operands; r++) needed |= (uint32_t)registers[r].needed << r;
     return needed;
 }

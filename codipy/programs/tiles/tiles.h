@@ -25,8 +25,8 @@ int tile_run_planes(const TileSweep *sweep, double *lhs, const Py_ssize_t *lhs_s
 /* The derivative of each element of the result in the same element of each operand, zero where there is none. */
 int tile_run_jacobians(const TileSweep *sweep, double *const *jacobians);
 
-/* What a sweep reads if the operands of `active` are differentiated: a bit for each operand, and one for the result. */
-uint64_t tile_run_needed(const TileProgram *program, uint32_t active, int known);
+/* Which operands' values a sweep reads if those of `active` are differentiated: a bit for each. */
+uint32_t tile_run_needed(const TileProgram *program, uint32_t active);
 
 /* How many threads a sweep back gets. */
 int team_for_reverse(const TileSweep *sweep, const double *lhs, const Py_ssize_t *lhs_strides);

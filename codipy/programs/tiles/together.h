@@ -8,7 +8,6 @@
 enum {
     TOGETHER = 64,              /* statements: numbers in a row */
     TOGETHER_ROWS = 64,         /* leaves and steps of the largest program */
-    TOGETHER_SPARE = 2,         /* rows that `bars` has beside one for each leaf and step */
     SCALAR_SINGLE = 1 << 29     /* OF_SINGLE of programs/program.pxd */
 };
 
@@ -18,7 +17,7 @@ typedef struct {
 } ScalarStep;
 
 /* The first `n` numbers of the first rows of `bars`, one row for each leaf that is active, become the partials of the root.
-   `registers` has the leaves' values, one row for each; where there is one step, the row behind them has its values, else
+   `bars` has two rows beside one for each leaf and step. `registers` has the leaves' values, one row for each; where there is one step, the row behind them has its values, else
    it is room for those of the steps. All bits are those of program_jacobian() and op_partials() on single numbers. */
 void scalars_jacobians(const ScalarStep *step, int steps, int leaves, const unsigned char *is_active, ptrdiff_t n,
     double *registers, double *bars);

@@ -34,7 +34,7 @@ static void values_part(TileRun *run, const TileCall *call, TileTeam *team)
 int tile_run_values(const TileProgram *program, const TileOperand *operand, int dims, const Py_ssize_t *shape,
     double *out, const Py_ssize_t *out_strides)
 {
-    const TileSweep values = {program, operand, dims, shape, NULL, NULL};
+    const TileSweep values = {program, operand, dims, shape};
     const TileCall call = {&values, out, out_strides, 0, 0, NULL};
     return team_run(values_part, &call, team_for(&values));
 }
