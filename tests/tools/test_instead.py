@@ -16,6 +16,7 @@ import scipy.sparse.linalg
 import scipy.spatial
 import scipy.special
 import scipy.stats
+import scipy.stats.contingency
 
 import codipy
 from codipy.active.messages.instead import _INSTEAD, _REBUILT
@@ -89,8 +90,8 @@ def test_systems_say_that_they_are_passive(system):
 
 
 REBUILT = {
-    "stats.tmean": lambda x: scipy.stats.tmean(x),
-    "stats.gstd": lambda x: scipy.stats.gstd(x + 2.0),
+    "stats.contingency.expected_freq": lambda x: np.sum(
+        scipy.stats.contingency.expected_freq(np.outer(x + 2.0, x * x) + 1.0) ** 2),
     "optimize.rosen": lambda x: scipy.optimize.rosen(x),
 }
 
