@@ -33,7 +33,8 @@ class Wrapped:
         return self._call(*args, **named)
 
     def __getattr__(self, name):
-        return value_tree(getattr(self.__wrapped__, name))
+        found = getattr(self.__wrapped__, name)
+        return found if name.startswith("__") else value_tree(found)      # no tree of globals is a value
 
     def __setattr__(self, name, x):
         setattr(self.__wrapped__, name, x)

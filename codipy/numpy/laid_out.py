@@ -104,7 +104,8 @@ def loop_for(ufunc, inputs, out, options):
     callable or None
         Of plain values of the inputs and of what stands in `out`: gives the result.
     """
-    if not (_is_reversed(out) or _is_repeated(inputs, out) and any(map(_is_reversed, inputs))):
+    is_repeated = ufunc.signature is None and _is_repeated(inputs, out)
+    if not (_is_reversed(out) or is_repeated and any(map(_is_reversed, inputs))):
         return None
     layout = _Layout([*inputs, out])
 
