@@ -77,6 +77,8 @@ def encoded(value, add_bytes, number_of, deep=_DEEP):
         return ["complex", bits(value.real), bits(value.imag)]
     if value is Ellipsis:
         return ["..."]
+    if value is np._NoValue:      # what NumPy has for an argument that was not given
+        return ["no value"]
     if deep and kind in (tuple, list):
         return [kind.__name__, *map(inner, value)]
     if deep and kind is dict and all(type(key) is str for key in value):
@@ -166,6 +168,8 @@ def decoded(form, bytes_of, buffer_of, deep=_DEEP):
         return complex(number(real), number(imaginary))
     if kind == "...":
         return Ellipsis
+    if kind == "no value":
+        return np._NoValue
     if kind == "tuple":
         return tuple(map(inner, parts))
     if kind == "list":

@@ -309,6 +309,7 @@ def test_arguments_that_a_file_cannot_hold_are_named(tmp_path):
         {"a": np.arange(6)[::-2]},
         np.asfortranarray(np.eye(3)),
         np.zeros((0, 2)),
+        np._NoValue,
     )
     tape = cubed_with(everything)
     tape.save(tmp_path / "a.tape", primitives=[WITH])
@@ -322,6 +323,7 @@ def test_arguments_that_a_file_cannot_hold_are_named(tmp_path):
     assert kept[14]["a"].strides == (-16,)
     assert kept[15].flags.f_contiguous
     assert kept[16].shape == (0, 2)
+    assert kept[17] is np._NoValue
 
 
 SEEN = []
