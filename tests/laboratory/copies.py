@@ -5,7 +5,7 @@ import contextlib
 import multiprocessing
 from unittest import mock
 
-from codipy.laboratory import process
+from codipy.laboratory import process, worker
 
 __all__ = ["in_copies"]
 
@@ -20,5 +20,6 @@ def in_copies():
     if "fork" not in multiprocessing.get_all_start_methods():
         yield
         return
+    worker.import_what_recordings_need()      # once, and not in each copy
     with mock.patch.object(process, "_fresh", process._forked):
         yield

@@ -19,20 +19,21 @@ from codipy.tools.comparison.measuring import StatefulError
 from codipy.tools.comparison.verdict import Differences, Verdict
 from codipy.tools.runs.problem import Problem
 from tests.laboratory import models
+from tests.laboratory.copies import in_copies
 from tests.strategies import AS_VALUES, COMPARED
 
 
 @pytest.fixture(scope="module")
 def found():
-    """One study of all strategies."""
-    return codipy.study(models.heat, sizes=[10], repeat=2)
+    """One study of all strategies, measured in copies of this process; others below are measured in fresh ones."""
+    with in_copies():
+        return codipy.study(models.heat, sizes=[10], repeat=2)
 
 
 def test_every_way_has_a_row_at_every_size(found):
     asked = [(row.combination.point.size, row.combination.strategy, row.combination.granularity) for row in found.rows]
     assert asked == [(n, *way) for n in (10,) for way in [("plain", "-"), *COMPARED]]
     assert found.agree and found.disagreements == [] and found.header["finished"] is True
-    assert {row.process for row in found.rows} == {"fresh"}
 
 
 def test_figures_are_those_of_a_tape(found):
@@ -172,6 +173,7 @@ def test_what_a_strategy_cannot_do_is_a_row_with_the_reason():
     assert "simple, operation at x0 failed: MemoryError: no room for this" in " ".join(str(found).split())
 
 
+@pytest.mark.usefixtures("forked")
 @pytest.mark.parametrize(
     ("function", "error", "said"),
     [(models.fails, ZeroDivisionError, "division"),
@@ -208,6 +210,7 @@ def test_bad_options_are_refused_before_anything_runs(words, options, error, sai
         codipy.study(*words, **options)
 
 
+@pytest.mark.usefixtures("forked")
 def test_forward_alone_by_many_numbers_is_compared_with_differences():
     study = codipy.study(models.heat, sizes=300, strategies="forward", granularities="statement", repeat=2)
     assert study.agree and [row.gradient_difference for row in study.taped] == [None]
