@@ -2,12 +2,13 @@
 """Fewer cases than a product of lists has: every two values of two lists meet in one, and all cases of `auto` stay.
 
 Most mistakes show under one value of one parameter, nearly all others where two meet; of three lists of ten there are
-a thousand cases, and about a hundred in which every two values meet.
+a thousand cases, and about a hundred in which every two values meet. Where two long lists share no code that depends on
+both, such as a function's rule and how a strategy stores what it gets, the values of one take turns.
 """
 
 import itertools
 
-__all__ = ["among", "pairs"]
+__all__ = ["among", "in_turn", "label", "of_each", "pairs"]
 
 
 def pairs(*lists, whole=("auto",)):
@@ -44,6 +45,61 @@ def among(cases, whole=("auto",)):
                 kept.add(k)
                 seen |= new
     return [case for k, case in enumerate(cases) if k in kept]
+
+
+def in_turn(cases, strategies, each=2, whole=("auto",)):
+    """Every case under `auto`, and under some of the other strategies, which take turns.
+
+    Parameters
+    ----------
+    cases : sequence
+        A tuple is the values of several parameters.
+    strategies : sequence
+        Strategies, or pairs of a strategy and a granularity.
+    each : int, optional
+        Under how many of those that are not in `whole` a case runs.
+    whole : tuple, optional
+        Strategies under which every case runs.
+
+    Returns
+    -------
+    list of tuples
+        ``(*case, strategy)``, the same ones each time.
+    """
+    always = [strategy for strategy in strategies if _strategy(strategy) in whole]
+    others = [strategy for strategy in strategies if strategy not in always]
+    found = []
+    for k, case in enumerate(cases):
+        case = case if isinstance(case, tuple) else (case,)
+        turn = [others[(k * each + i) % len(others)] for i in range(min(each, len(others)))]
+        found += [(*case, strategy) for strategy in [*always, *turn]]
+    return found
+
+
+def of_each(groups, turn, turns):
+    """The first of each group, and of the others every so many: tests that begin at another turn take other ones.
+
+    Parameters
+    ----------
+    groups : iterable of sequences
+        The cases of each function.
+    turn, turns : int
+        Of the cases that are not the first of a group, those whose number is `turn`, `turn + turns`, ...
+    """
+    found, number = [], 0
+    for group in groups:
+        for k, case in enumerate(group):
+            if k == 0 or number % turns == turn:
+                found.append(case)
+            number += k > 0
+    return found
+
+
+def label(value):
+    """How a value is named in a test's identifier; None where pytest knows."""
+    if isinstance(value, tuple) and value and isinstance(value[0], str):
+        return "-".join(map(str, value))
+    return getattr(value, "name", None)
 
 
 def _strategy(value):

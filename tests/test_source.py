@@ -60,9 +60,9 @@ def says_what_it_is_for(text):
     return HEADER in text[0] and sentence is not None and len(sentence.group(1).split()) >= 3
 
 
-@pytest.mark.parametrize("path", CODE, ids=name)
-def test_header_and_purpose(path):
-    assert says_what_it_is_for(lines(path)), "line 1: the SPDX header, line 2: one sentence on what the file is for"
+def test_header_and_purpose():
+    """Line 1 is the SPDX header, line 2 one sentence on what the file is for."""
+    assert CODE and [name(path) for path in CODE if not says_what_it_is_for(lines(path))] == []
 
 
 @pytest.mark.parametrize(

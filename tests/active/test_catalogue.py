@@ -20,6 +20,8 @@ from tests.active.recording import (
     seeds_for,
     value,
 )
+from tests.covering import in_turn, label
+from tests.strategies import VARIANTS
 
 each_case = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 _expected = {}
@@ -46,8 +48,7 @@ def test_the_twin_is_right(case):
         assert_close(forward(tangents), complex_step(case.f, case.inputs, tangents))
 
 
-@each_variant
-@each_case
+@pytest.mark.parametrize(("case", "variant"), in_turn(CASES, VARIANTS, each=3), ids=label)
 def test_values_and_gradients(case, variant):
     plain, seeds, gradients = expected(case)
     recording = record(new_tape(variant), case.f, case.inputs)
@@ -56,8 +57,7 @@ def test_values_and_gradients(case, variant):
     recording.tape._check()
 
 
-@each_variant
-@each_case
+@pytest.mark.parametrize(("case", "variant"), in_turn(CASES, VARIANTS, each=2), ids=label)
 def test_forward_is_the_transpose_of_reverse(case, variant):
     _, seeds, gradients = expected(case)
     recording = record(new_tape(variant), case.f, case.inputs)
@@ -65,8 +65,7 @@ def test_forward_is_the_transpose_of_reverse(case, variant):
     assert np.isclose(dot(seeds, recording.forward(tangents)), dot(gradients, tangents), rtol=1e-10, atol=1e-12)
 
 
-@each_variant
-@each_case
+@pytest.mark.parametrize(("case", "variant"), in_turn(CASES, VARIANTS, each=2), ids=label)
 def test_several_directions_in_one_sweep(case, variant):
     recording = record(new_tape(variant), case.f, case.inputs)
     plain = expected(case)[0]

@@ -20,14 +20,14 @@ from tests.active.recording import (
     seeds_for,
     value,
 )
+from tests.covering import in_turn, label
 from tests.strategies import AS_VALUES, VARIANTS, each_pair, new_tape
 
 pytestmark = pytest.mark.usefixtures("older_objects_stay")
 
 REPLAYED = [variant for variant in VARIANTS if variant[0] in AS_VALUES]
 each_variant = each_pair(pairs=REPLAYED)
-each_chunk_size = pytest.mark.parametrize("chunk_size", [4, None])
-each_case = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+OPTIONS = [(*variant, chunk_size) for variant in REPLAYED for chunk_size in (4, None)]
 
 
 def elsewhere(inputs, change=1e-3):
@@ -54,10 +54,9 @@ def assert_values(recording, found, plain):
         np.testing.assert_allclose(x, y, rtol=1e-15)
 
 
-@each_chunk_size
-@each_variant
-@each_case
-def test_a_replay_is_a_fresh_recording(case, variant, chunk_size):
+@pytest.mark.parametrize(("case", "options"), in_turn(CASES, OPTIONS, each=4), ids=label)
+def test_a_replay_is_a_fresh_recording(case, options):
+    *variant, chunk_size = options
     recording = record(new_tape(variant, chunk_size=chunk_size), case.f, case.inputs)
     recorded, seeds = [value(y) for y in recording.outputs], seeds_for(recording.outputs)
     first = recording.reverse(seeds)
@@ -76,8 +75,7 @@ def test_a_replay_is_a_fresh_recording(case, variant, chunk_size):
         assert np.array_equal(x, y)
 
 
-@each_variant
-@each_case
+@pytest.mark.parametrize(("case", "variant"), in_turn(CASES, REPLAYED, each=2), ids=label)
 def test_directions_after_a_replay(case, variant):
     inputs = elsewhere(case.inputs)
     recording, fresh = record(new_tape(variant), case.f, case.inputs), record(new_tape(variant), case.f, inputs)

@@ -11,6 +11,7 @@ import codipy
 from codipy.errors import ActiveError, TapeError
 from tests import functions
 from tests.active import catalogue
+from tests.covering import in_turn, label
 from tests.fuzz.generator import write
 from tests.fuzz.judge import Rebound, quietly
 from tests.laboratory.counted import differences, run, unlike
@@ -39,8 +40,7 @@ def test_random_programs(part):
     assert len(refused) <= PROGRAMS / PARTS / 5
 
 
-@each_pair()
-@pytest.mark.parametrize("case", functions.CATALOGUE, ids=lambda case: case.name)
+@pytest.mark.parametrize(("case", "variant"), in_turn(functions.CATALOGUE, VARIANTS), ids=label)
 def test_functions_of_numbers(case, variant):
     def f(*xs):
         return case.f(active(codipy.active_tape()), *xs)
@@ -48,8 +48,7 @@ def test_functions_of_numbers(case, variant):
     assert differences(f, case.points[0], variant) == []
 
 
-@each_pair()
-@pytest.mark.parametrize("case", catalogue.CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize(("case", "variant"), in_turn(catalogue.CASES, VARIANTS), ids=label)
 def test_functions_of_arrays(case, variant):
     assert quietly(differences, case.f, case.inputs, variant) == []
 

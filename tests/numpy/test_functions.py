@@ -7,12 +7,13 @@ import pytest
 import codipy
 from codipy.active.array import Array
 from codipy.numpy.functions import set_of
+from tests.covering import in_turn
 from tests.numpy.cases_movement import CASES as MOVEMENT
 from tests.numpy.cases_movement import PASSIVE
 from tests.numpy.cases_rules import CASES as RULES
 from tests.numpy.overridable import OVERRIDABLE
 from tests.numpy.table import check, evaluate, inputs, leaves, names_in, plain_results, plain_values, record
-from tests.strategies import each_strategy
+from tests.strategies import STRATEGIES
 
 for cases in (MOVEMENT, RULES, PASSIVE):
     for name in [name for name in cases if name not in OVERRIDABLE]:
@@ -40,13 +41,15 @@ def test_a_passive_result_is_passive(name):
         assert all(not isinstance(y, Array) or not y.is_active for y in results)
 
 
-@each_strategy
-@pytest.mark.parametrize("text", [texts[0] for cases in (MOVEMENT, RULES) for texts in cases.values() if texts])
+FIRST = [texts[0] for cases in (MOVEMENT, RULES) for texts in cases.values() if texts]
+
+
+@pytest.mark.parametrize(("text", "strategy"), in_turn(FIRST, STRATEGIES))
 def test_other_strategies(text, strategy):
     check(text, strategy)
 
 
-@pytest.mark.parametrize("text", [texts[0] for cases in (MOVEMENT, RULES) for texts in cases.values() if texts])
+@pytest.mark.parametrize("text", FIRST)
 def test_inside_passive_all_is_plain(text):
     names = names_in(text)
     expected = plain_results(text, plain_values(names))

@@ -6,18 +6,18 @@ import pytest
 
 import codipy
 from codipy.active.array import Array
+from tests.covering import in_turn
 from tests.numpy import table
 from tests.numpy.cases_movement import CASES as MOVEMENT
 from tests.numpy.cases_rules import CASES as RULES
 from tests.numpy.overridable import OVERRIDABLE
-from tests.strategies import each_as_values
+from tests.strategies import AS_VALUES
 
 TEXTS = [text for cases in (MOVEMENT, RULES) for name, texts in cases.items() if name in OVERRIDABLE for text in texts]
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-@each_as_values
-@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize(("text", "strategy"), in_turn(TEXTS, AS_VALUES, each=1))
 def test_a_replay_is_a_fresh_recording(text, strategy, monkeypatch):
     recorded = tape, active, results, _ = table.record(text, strategy)
     rng = np.random.default_rng(3)

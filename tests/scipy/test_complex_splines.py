@@ -17,7 +17,8 @@ from scipy.interpolate import (
 
 import codipy
 from codipy.errors import ActiveError
-from tests.strategies import each_strategy
+from tests.covering import in_turn
+from tests.strategies import STRATEGIES
 
 X = np.linspace(0.0, 3.0, 9)
 Z = np.exp(1j * X)
@@ -47,8 +48,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
-@each_strategy
+@pytest.mark.parametrize(("name", "strategy"), in_turn(CASES, STRATEGIES, each=1))
 def test_values_and_gradients(name, strategy):
     def f(p):
         return np.sum(np.abs(CASES[name](p) + 1.0) ** 2)

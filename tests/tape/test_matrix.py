@@ -7,19 +7,20 @@ import sys
 import pytest
 
 import codipy
+from tests.covering import in_turn, label
 from tests.functions import CATALOGUE
 from tests.namespaces import PLAIN, jacobian, outputs_of
 from tests.recording import record, stored_bytes
-from tests.strategies import VARIANTS, each_as_values, each_pair
+from tests.strategies import AS_VALUES, VARIANTS, each_pair
 
 POINTS = [(case, point) for case in CATALOGUE for point in case.points]
 # Not those that take another path at another point, nor values from outside.
 REPLAYED = [(case, point) for case, point in POINTS if case.replays and "handmade" not in case.name]
 IDS = [f"{case.name}-{case.points.index(point)}" for case, point in POINTS]
 
+REPEATED = [variant for variant in VARIANTS if variant[0] in AS_VALUES]
 each_point = pytest.mark.parametrize(("case", "point"), POINTS, ids=IDS)
-each_variant = each_pair("strategy, granularity")
-each_chunk_size = pytest.mark.parametrize("chunk_size", [4, None])
+OPTIONS = [(*variant, chunk_size) for variant in VARIANTS for chunk_size in (4, None)]
 
 
 def close(numbers, wanted, tolerance):
@@ -30,11 +31,9 @@ def close(numbers, wanted, tolerance):
         assert abs(number - expected) <= tolerance * max(abs(expected), 1e-3 * scale, 1e-12), (numbers, wanted)
 
 
-@each_chunk_size
-@each_variant
-@each_point
-def test_values_gradients_and_sweeps(case, point, strategy, granularity, chunk_size):
-    tape = codipy.Tape(strategy=strategy, granularity=granularity, chunk_size=chunk_size)
+@pytest.mark.parametrize(("case", "point", "options"), in_turn(POINTS, OPTIONS, each=5), ids=label)
+def test_values_gradients_and_sweeps(case, point, options):
+    tape = codipy.Tape(*options)
     recording = record(tape, case.f, point)
     plain = outputs_of(case.f(PLAIN, *point))
     if sys.version_info >= (3, 12) and "sum" in case.f.__code__.co_names:
@@ -89,11 +88,9 @@ def test_strategies_agree(case, point):
         close(gradients, reference, 1e-13 if case.name != "logistic_map" else 1e-11)
 
 
-@each_chunk_size
-@each_variant
-@each_point
-def test_sub_ranges_make_the_whole(case, point, strategy, granularity, chunk_size):
-    tape = codipy.Tape(strategy=strategy, granularity=granularity, chunk_size=chunk_size)
+@pytest.mark.parametrize(("case", "point", "options"), in_turn(POINTS, OPTIONS, each=4), ids=label)
+def test_sub_ranges_make_the_whole(case, point, options):
+    tape = codipy.Tape(*options)
     recording = record(tape, case.f, point, positions=True)
     seeds = [0.5 + k for k in range(len(recording.outputs))]
     whole = recording.reverse(seeds)
@@ -116,15 +113,12 @@ def test_sub_ranges_make_the_whole(case, point, strategy, granularity, chunk_siz
     assert [output.gradient for output in recording.outputs] == whole
 
 
-@pytest.mark.parametrize("granularity", ["statement", "operation"])
-@each_as_values
-@pytest.mark.parametrize(("case", "point"), REPLAYED, ids=[case.name for case, _ in REPLAYED])
-def test_evaluate_primal_replays_at_new_inputs(case, point, strategy, granularity):
-    options = {"strategy": strategy, "granularity": granularity if strategy != "simple" else None, "chunk_size": 4}
-    tape = codipy.Tape(**options)
+@pytest.mark.parametrize(("case", "point", "variant"), in_turn(REPLAYED, REPEATED, each=3), ids=label)
+def test_evaluate_primal_replays_at_new_inputs(case, point, variant):
+    tape = codipy.Tape(*variant, chunk_size=4)
     recording = record(tape, case.f, point, positions=True)
     new = [value * 1.001 for value in point]
-    fresh = record(codipy.Tape(**options), case.f, new)
+    fresh = record(codipy.Tape(*variant, chunk_size=4), case.f, new)
     for x, value in zip(recording.inputs, new, strict=True):
         tape.set_primal(x, value)
     tape.evaluate_primal()
@@ -138,7 +132,7 @@ def test_evaluate_primal_replays_at_new_inputs(case, point, strategy, granularit
     close([[tape.get_primal(output) for output in recording.outputs]], [recording.values], 1e-15)
 
 
-@each_variant
+@each_pair("strategy, granularity")
 def test_handmade_values_cannot_be_replayed(strategy, granularity):
     tape = codipy.Tape(strategy=strategy, granularity=granularity)
     case = next(case for case in CATALOGUE if case.name == "handmade_of_few")

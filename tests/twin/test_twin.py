@@ -6,10 +6,12 @@ import pytest
 import codipy
 from codipy.operations import TABLE
 from codipy.programs.program import describe
+from tests.covering import in_turn
+from tests.covering import label as named
 from tests.functions import CATALOGUE
 from tests.namespaces import outputs_of
 from tests.recording import fields, record
-from tests.strategies import AS_VALUES, each_pair
+from tests.strategies import AS_VALUES, VARIANTS
 from tests.twin import real
 from tests.twin.tape import TwinTape
 
@@ -35,9 +37,9 @@ def without_leaves(text):
     return f"{text.partition('(')[0]}(...)" if "(" in text else text
 
 
-@each_pair("strategy, granularity")
-@pytest.mark.parametrize(("case", "point"), POINTS, ids=[case.name for case, _ in POINTS])
-def test_same_statements_same_gradients(case, point, strategy, granularity):
+@pytest.mark.parametrize(("case", "point", "variant"), in_turn(POINTS, VARIANTS, each=4), ids=named)
+def test_same_statements_same_gradients(case, point, variant):
+    strategy, granularity = variant
     tape = codipy.Tape(strategy=strategy, granularity=granularity, chunk_size=4)
     recording = record(tape, case.f, point)
     twin = TwinTape(strategy, granularity)
