@@ -15,6 +15,7 @@ import pytest
 import codipy
 from codipy import cli
 from codipy.laboratory import Study
+from tests.laboratory.copies import in_copies
 
 FILE = '''
 import numpy as np, sys
@@ -83,6 +84,19 @@ def run(*words):
     return cli.main(["study", *map(str, words)])
 
 
+# The command as a process: as it is, and with studies that measure in copies of it.
+COMMAND = "-m", "codipy"
+IN_COPIES = "-c", ("import sys; from codipy import cli; from tests.laboratory.copies import in_copies\n"
+                   "with in_copies(): sys.exit(cli.main(sys.argv[1:]))")  # fmt: skip
+
+
+def process_of(command, *words, **options):
+    paths = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    return subprocess.Popen([sys.executable, *command, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            env=environment, **options)
+
+
 @pytest.mark.usefixtures("forked")
 def test_sizes(file, capsys):
     assert run(f"{file}:cost", "--sizes", "4,1e1", *FEW) == 0
@@ -133,6 +147,7 @@ All gradients agree. The study is in cost-study.
 """
 
 
+@pytest.mark.usefixtures("forked")
 @pytest.mark.skipif(sys.platform != "linux", reason="the mark is that of Linux")
 def test_the_text(file, capsys):
     """Words and their order; numbers with their units are masked, and what is of this machine is left out."""
@@ -189,12 +204,11 @@ def as_in_a_terminal():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for one process")
-@pytest.mark.parametrize("end", ["SIGINT", "SIGTERM", "SIGHUP"])
-def test_ctrl_c_keeps_what_is_done(file, end):
+@pytest.mark.parametrize(("end", "command"), [("SIGINT", COMMAND), ("SIGTERM", IN_COPIES), ("SIGHUP", IN_COPIES)])
+def test_ctrl_c_keeps_what_is_done(file, end, command):
     """The others are `kill` and a terminal that is closed."""
-    words = [sys.executable, "-m", "codipy", "study", f"{file}:slow", "--x0", "[1.0, 2.0]", "--repeat", "1"]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    process = subprocess.Popen(words, **pipes, start_new_session=True, preexec_fn=as_in_a_terminal)
+    words = ["study", f"{file}:slow", "--x0", "[1.0, 2.0]", "--repeat", "1"]
+    process = process_of(command, *words, text=True, start_new_session=True, preexec_fn=as_in_a_terminal)
     rows = Path("slow-study/.measured/rows.jsonl")
     for _ in range(600):
         if rows.exists() and rows.read_text().count("\n") >= 2:
@@ -237,6 +251,7 @@ def test_what_cannot_be_run_is_exit_status_2(file, words, said, capsys):
     assert not Path("cost-study").exists()
 
 
+@pytest.mark.usefixtures("forked")
 @pytest.mark.parametrize("command", ["compare", "predict", "debug", "timeline", "profile"])
 def test_commands_of_one_point_take_a_size_and_steps(file, command, capsys):
     more = ["--repeat", "1", "--strategy", "auto", "--memory"] if command == "compare" else []
@@ -350,8 +365,7 @@ def test_two_studies(file, capsys):
 @pytest.mark.parametrize("words", [["compare", "model.py:Model.run", "--repeat", "1"],
                                    ["study", "model.py:Model.run", *FEW]])
 def test_a_pipe_that_closes_is_no_error(file, words):
-    command = [sys.executable, "-m", "codipy", *words]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = process_of(IN_COPIES, *words)
     process.stdout.close()      # whoever reads has gone before the first line
     assert process.stderr.read() == b"" and process.wait() == 0
 
@@ -394,12 +408,14 @@ def test_a_program_that_changes_the_working_directory(file, capsys):
         assert cli.main([command, "wandering.py:cost", option, f"{command}.out"]) == 0
         assert Path(f"{command}.out").read_text()
         Path(f"{command}.out").unlink()
-    assert cli.main(["compare", "wandering.py:cost", "--memory", *FEW]) == 0
-    found = codipy.study("wandering.py:cost", strategies="primal", repeat=1, save="in python")
+    with in_copies():
+        assert cli.main(["compare", "wandering.py:cost", "--memory", *FEW]) == 0
+        found = codipy.study("wandering.py:cost", strategies="primal", repeat=1, save="in python")
     assert found.agree and Study.load(home / "in python").rows
     os.chdir(home)
 
 
+@pytest.mark.usefixtures("forked")
 def test_what_is_wrong_with_the_result_is_one_line(file, capsys):
     Path("wandering.py").write_text(WANDERING)
     assert run("wandering.py:pair", *FEW) == 2
