@@ -7,8 +7,8 @@ import sys
 import time
 
 from tests.fuzz.functions import KINDS, judge_call, write_call
-from tests.fuzz.generator import MOST_STEPS, write
-from tests.fuzz.judge import judge, some_variants
+from tests.fuzz.generator import FEW_STEPS, MOST_STEPS, write
+from tests.fuzz.judge import WIDTHS, judge, some_variants
 from tests.fuzz.second import judge_second
 from tests.fuzz.shrink import shrink
 from tests.fuzz.sparse import judge_sparse
@@ -16,7 +16,7 @@ from tests.fuzz.steps import STEPS
 from tests.strategies import STRATEGIES, VARIANTS
 
 DRIVEN = 4  # of so many programs one runs under a driver too
-SMALL_DRIVEN, SMALL_STEPS = 40, 5  # likewise of small ones, and how many steps these have at most
+SMALL_DRIVEN = 40  # likewise of small ones
 
 
 def main(arguments=None):
@@ -50,7 +50,7 @@ def main(arguments=None):
         steps = [step for step in steps if step[1].__name__ in options.only]
     alone = judge_second if options.second else judge_sparse if options.sparse else None
     ask = (lambda program, variants, **rules: alone(program)) if alone else judge
-    most_steps, driven = (SMALL_STEPS, SMALL_DRIVEN) if options.small else (MOST_STEPS, DRIVEN)
+    most_steps, driven = (FEW_STEPS, SMALL_DRIVEN) if options.small else (MOST_STEPS, DRIVEN)
     counts, shown, started = collections.Counter(), set(), time.monotonic()
     for k in range(options.first, options.first + options.count):
         program = write(f"{options.seed}:{k}", steps, not (options.inside or alone), most_steps)
@@ -60,7 +60,7 @@ def main(arguments=None):
         variants = some_variants(k, 0 if options.auto or options.small else 1)
         if options.all or options.strategy:
             variants = [v for v in VARIANTS if options.all or v[0] in options.strategy]
-        rules = {"single": options.single, "driven": k % driven == 0, "forward": not options.small}
+        rules = {"single": options.single, "driven": k % driven == 0, "widths": () if options.small else WIDTHS}
         try:
             finding = ask(program, variants, **rules)
         except KeyboardInterrupt:

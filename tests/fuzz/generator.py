@@ -24,6 +24,7 @@ LARGEST = 40.0  # values stay small, so that comparisons with a tolerance mean s
 MOST_ELEMENTS = 1400
 MOST_NAMES = 14
 MOST_STEPS = 14
+FEW_STEPS = 5  # of programs that are run by the thousand
 
 
 @dataclass

@@ -36,6 +36,7 @@ REFUSED = [
     )
 ]
 STEP = 1e-40
+WIDTHS = 1, 3
 
 
 @dataclass
@@ -119,8 +120,11 @@ def plain_run(program, inputs):
     return [np.array(y) for y in outputs_of(quietly(f, *[x.copy() for x in inputs]))]
 
 
-def judge(program, variants=(), forward=True, single=False, driven=False):
-    """The first thing that is wrong with a program, or with its float32 form, or None; `driven`: by a driver too."""
+def judge(program, variants=(), widths=WIDTHS, single=False, driven=False):
+    """The first thing that is wrong with a program, or with its float32 form, or None; `driven`: by a driver too.
+
+    Tangents are swept unless there are no `widths`, those of the strategy that keeps nothing.
+    """
     if single:
         program = program.but(inputs=[x.astype(np.float32) for x in program.inputs])
     try:
@@ -134,7 +138,7 @@ def judge(program, variants=(), forward=True, single=False, driven=False):
     rng = np.random.default_rng(len(plain))
     seeds = [rng.uniform(0.5, 1.5, y.shape) for y in plain]
     tangents = [rng.uniform(-1.0, 1.0, x.shape) for x in program.inputs]
-    return attempt(_judge, program, plain, seeds, tangents, variants, forward, driven)
+    return attempt(_judge, program, plain, seeds, tangents, variants, widths, driven)
 
 
 def attempt(judgement, *args):
@@ -148,7 +152,7 @@ def attempt(judgement, *args):
         return Finding(kind, said)
 
 
-def _judge(program, plain, seeds, tangents, variants, forward, driven):
+def _judge(program, plain, seeds, tangents, variants, widths, driven):
     f = Rebound(program)
     auto = _recorded(f, program, ("auto", "statement"))
     found = _same_values(auto, plain, "auto")
@@ -177,28 +181,27 @@ def _judge(program, plain, seeds, tangents, variants, forward, driven):
             here = dot(recording.reverse(seeds), tangents)
             if not abs(here - along) <= 1e-9 * scale:
                 return Finding("gradient", f"{variant}: {here!r} along the tangents, auto {along!r}")
-        if forward:
+        if widths:
             moved = dot(seeds, recording.forward(tangents))
             if not abs(moved - along) <= 1e-9 * scale:
                 return Finding("forward", f"{variant}: forward {moved!r}, reverse {along!r}")
-    if forward:
-        found = _judge_forward(f, program, plain, seeds, tangents, along, scale)
+    for width in widths:
+        found = _judge_forward(f, program, plain, seeds, tangents, along, scale, width)
         if found:
             return found
     return _judge_driven(program, plain, seeds, tangents, gradients) if driven else None
 
 
-def _judge_forward(f, program, plain, seeds, tangents, along, scale):
-    """The strategy that keeps nothing, in one direction and in three of which the second is that one."""
-    for width in (1, 3):
-        wide = tangents if width == 1 else [np.stack([-x, t, x], axis=-1) for x, t in zip(program.inputs, tangents)]
-        outputs, dots = quietly(run_forward, f, program.inputs, wide, "statement", width)
-        found = _same_values(Recording(None, [], outputs), plain, "forward")
-        if found:
-            return found
-        moved = dot(seeds, dots if width == 1 else [y[..., 1] for y in dots])
-        if not abs(moved - along) <= 1e-9 * scale:
-            return Finding("forward", f"strategy forward, width {width}: {moved!r}, reverse {along!r}")
+def _judge_forward(f, program, plain, seeds, tangents, along, scale, width):
+    """The strategy that keeps nothing, in one direction or in three of which the second is that one."""
+    wide = tangents if width == 1 else [np.stack([-x, t, x], axis=-1) for x, t in zip(program.inputs, tangents)]
+    outputs, dots = quietly(run_forward, f, program.inputs, wide, "statement", width)
+    found = _same_values(Recording(None, [], outputs), plain, "forward")
+    if found:
+        return found
+    moved = dot(seeds, dots if width == 1 else [y[..., 1] for y in dots])
+    if not abs(moved - along) <= 1e-9 * scale:
+        return Finding("forward", f"strategy forward, width {width}: {moved!r}, reverse {along!r}")
     return None
 
 
