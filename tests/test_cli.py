@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command: what it prints and writes, its exit status, and what it says about bad files."""
+import contextlib
 import csv
 import importlib.util
+import io
 import json
 import os
 import shutil
@@ -15,6 +17,7 @@ import pytest
 import codipy
 from codipy import cli
 from codipy.tools.console import progress
+from tests.laboratory.copies import in_copies
 from tests.strategies import STRATEGIES
 
 FILE = '''
@@ -51,6 +54,20 @@ def fails(x):
 def returns_nothing(x):
     pass
 '''
+
+
+@pytest.fixture(autouse=True)
+def forked():
+    """Studies, and what measures memory, do so in copies of this process."""
+    with in_copies():
+        yield
+
+
+@contextlib.contextmanager
+def standard_output(file, **options):
+    """What `codipy.cli.main` prints goes there, through an encoding as strict as that of a pipe."""
+    with io.TextIOWrapper(file, **options) as text, contextlib.redirect_stdout(text):
+        yield
 
 
 @pytest.fixture
@@ -537,34 +554,55 @@ def test_hints_are_of_functions_that_fail(tmp_path, capsys, monkeypatch):
     ["compare", "--repeat", "1"], ["study", "--repeat", "1", "--strategy", "primal", "--granularity", "statement"],
     ["profile"], ["predict"], ["debug"], ["timeline"],
 ])  # fmt: skip
-def test_a_full_disk_behind_the_standard_output_is_exit_status_2(words, tmp_path):
+def test_a_full_disk_behind_the_standard_output_is_exit_status_2(words, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "points.py").write_text(POINTS)
+    arguments = [words[0], "points.py:fine", *words[1:]]
     with open("/dev/full", "wb") as full:
-        done = subprocess.run([sys.executable, "-m", "codipy", words[0], "points.py:fine", *words[1:]], stdout=full,
-                              stderr=subprocess.PIPE, cwd=tmp_path, text=True, env={**os.environ})
-    assert done.returncode == 2 and "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
-    assert f"codipy {words[0]}: cannot write to the standard output: No space left on device" in done.stderr
+        if words == ["predict"]:      # as a process, which flushes once more at its end
+            done = subprocess.run([sys.executable, "-m", "codipy", *arguments], stdout=full, stderr=subprocess.PIPE,
+                                  text=True, check=False)
+            status, err = done.returncode, done.stderr
+        else:
+            with standard_output(full):
+                status = cli.main(arguments)
+            err = capsys.readouterr().err
+    assert status == 2 and "Traceback" not in err and "Exception ignored" not in err
+    assert f"codipy {words[0]}: cannot write to the standard output: No space left on device" in err
 
 
 @pytest.mark.parametrize("words", [
     ["compare", "--repeat", "2", "--strategy", "primal"], ["profile"],
     ["study", "--repeat", "2", "--strategy", "primal", "--granularity", "statement"],
 ])  # fmt: skip
-def test_a_standard_output_without_unicode_gets_what_it_can_write(words, tmp_path):
+def test_a_standard_output_without_unicode_gets_what_it_can_write(words, tmp_path, capsys, monkeypatch):
     """As a pipe on Windows and a locale of C are; the result of a long run is not lost for a sign."""
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    monkeypatch.chdir(tmp_path)
     source = "def f(p):\n    größe = p[0] * p[1]      # ½ µm → 漢字\n    return größe\nx0 = [1.0, 2.0]\n"
     (tmp_path / "signs.py").write_text(source, encoding="utf-8")
     for encoding, sign, name in (("ascii", "+-", r"gr\xf6\xdfe"), ("latin-1", "±", "größe")):
         shutil.rmtree(tmp_path / "f-study", ignore_errors=True)
-        done = subprocess.run([sys.executable, "-m", "codipy", words[0], "signs.py:f", *words[1:]], cwd=tmp_path,
-                              capture_output=True, env={**os.environ, "PYTHONIOENCODING": encoding})
-        out = done.stdout.decode(encoding)
-        assert done.returncode == 0 and b"Error" not in done.stderr
-        assert (name if words == ["profile"] else sign) in out
+        arguments = [words[0], "signs.py:f", *words[1:]]
+        if words == ["profile"] and encoding == "ascii":      # as a process
+            done = subprocess.run([sys.executable, "-m", "codipy", *arguments], capture_output=True, check=False,
+                                  env={**os.environ, "PYTHONIOENCODING": encoding})
+            status, out, err = done.returncode, done.stdout, done.stderr.decode()
+        else:
+            written = io.BytesIO()
+            with standard_output(written, encoding=encoding):
+                status = cli.main(arguments)
+                out = written.getvalue()
+            err = capsys.readouterr().err
+        assert status == 0 and "Error" not in err
+        assert (name if words == ["profile"] else sign) in out.decode(encoding)
 
 
 @pytest.mark.parametrize("command", ["compare", "study", "profile", "predict", "debug", "timeline"])
-def test_a_file_of_a_package_has_relative_imports(command, tmp_path):
+def test_a_file_of_a_package_has_relative_imports(command, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    monkeypatch.chdir(tmp_path)
     folder = tmp_path / "outer" / "inner"
     folder.mkdir(parents=True)
     for path in (folder, folder.parent):
@@ -573,21 +611,39 @@ def test_a_file_of_a_package_has_relative_imports(command, tmp_path):
     (folder / "model.py").write_text("from ..rates import rate\n\n\ndef f(p):\n    return rate(p[0]) * p[1]\n\n\n"
                                      "x0 = [3.0, 2.0]\n")
     words = ["--repeat", "1", "--strategy", "primal"] if command in ("compare", "study") else []
-    done = subprocess.run([sys.executable, "-m", "codipy", command, "outer/inner/model.py:f", *words], cwd=tmp_path,
-                          capture_output=True, text=True, env={**os.environ})
-    assert done.returncode == 0 and "x0 of model.py" in done.stdout, done.stderr
+    arguments = [command, "outer/inner/model.py:f", *words]
+    if command == "predict":      # as a process
+        done = subprocess.run([sys.executable, "-m", "codipy", *arguments], capture_output=True, text=True, check=False)
+        status, out, err = done.returncode, done.stdout, done.stderr
+    else:
+        status = cli.main(arguments)
+        out, err = capsys.readouterr()
+        for name in [name for name in sys.modules if name.partition(".")[0] == "outer"]:
+            del sys.modules[name]
+    assert status == 0 and "x0 of model.py" in out, err
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names of files are Unicode")
 @pytest.mark.parametrize("command", ["compare", "profile", "predict", "debug", "timeline", "study"])
-def test_the_name_of_a_file_may_be_no_unicode(command, tmp_path):
+def test_the_name_of_a_file_may_be_no_unicode(command, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    monkeypatch.chdir(tmp_path)
     name = os.fsdecode(b"no\xff.py")
     (tmp_path / name).write_text("def f(p):\n    return p[0] * p[1]\nx0 = [1.0, 2.0]\n")
     words = ["--repeat", "1", "--strategy", "primal"] if command in ("compare", "study") else []
     words += ["--save", "kept"] if command == "study" else ["--json", "kept.json"]
-    done = subprocess.run([sys.executable, "-m", "codipy", command, f"{name}:f", *words], cwd=tmp_path,
-                          capture_output=True, env={**os.environ, "PYTHONIOENCODING": "utf-8"})
-    assert done.returncode == 0 and b"Error" not in done.stderr and b"no\\udcff.py" in done.stdout
+    arguments = [command, f"{name}:f", *words]
+    if command == "predict":      # as a process
+        done = subprocess.run([sys.executable, "-m", "codipy", *arguments], capture_output=True, check=False,
+                              env={**os.environ, "PYTHONIOENCODING": "utf-8"})
+        status, out, err = done.returncode, done.stdout, done.stderr.decode()
+    else:
+        written = io.BytesIO()
+        with standard_output(written, encoding="utf-8"):
+            status = cli.main(arguments)
+            out = written.getvalue()
+        err = capsys.readouterr().err
+    assert status == 0 and "Error" not in err and b"no\\udcff.py" in out
     assert json.loads((tmp_path / ("kept/study.json" if command == "study" else "kept.json")).read_text())
 
 
