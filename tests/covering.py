@@ -2,8 +2,7 @@
 """Fewer cases than a product of lists has: every two values of two lists meet in one, and all cases of `auto` stay.
 
 Most mistakes show under one value of one parameter, nearly all others where two meet; of three lists of ten there are
-a thousand cases, and about a hundred in which every two values meet. Where two long lists share no code that depends on
-both, such as a function's rule and how a strategy stores what it gets, the values of one take turns.
+a thousand cases, and about a hundred in which every two values meet.
 """
 
 import itertools
@@ -30,6 +29,30 @@ def pairs(*lists, whole=("auto",)):
     return among(itertools.product(*lists), whole)
 
 
+def in_turn(strategies, *lists, others=1):
+    """Every case of the product of the lists under `auto`, and under others in turn: for many cases of one kind.
+
+    Parameters
+    ----------
+    strategies : sequence
+        Strategies, or pairs of a strategy and a granularity.
+    *lists : sequences
+        The values of each other parameter.
+    others : int, optional
+        Under how many of the other strategies a case is run; the next case is run under the next ones.
+
+    Returns
+    -------
+    list of tuples
+        A strategy and a case each.
+    """
+    always = [value for value in strategies if _strategy(value) == "auto"]
+    rest = [value for value in strategies if value not in always]
+    cases = list(itertools.product(*lists))
+    return [(strategy, *case) for k, case in enumerate(cases)
+            for strategy in (*always, *(rest[(k * others + i) % len(rest)] for i in range(others)))]  # fmt: skip
+
+
 def among(cases, whole=("auto",)):
     """The same of any list of cases, such as a product without what cannot be: every pair that is in one stays in one.
     """
@@ -45,35 +68,6 @@ def among(cases, whole=("auto",)):
                 kept.add(k)
                 seen |= new
     return [case for k, case in enumerate(cases) if k in kept]
-
-
-def in_turn(cases, strategies, each=2, whole=("auto",)):
-    """Every case under `auto`, and under some of the other strategies, which take turns.
-
-    Parameters
-    ----------
-    cases : sequence
-        A tuple is the values of several parameters.
-    strategies : sequence
-        Strategies, or pairs of a strategy and a granularity.
-    each : int, optional
-        Under how many of those that are not in `whole` a case runs.
-    whole : tuple, optional
-        Strategies under which every case runs.
-
-    Returns
-    -------
-    list of tuples
-        ``(*case, strategy)``, the same ones each time.
-    """
-    always = [strategy for strategy in strategies if _strategy(strategy) in whole]
-    others = [strategy for strategy in strategies if strategy not in always]
-    found = []
-    for k, case in enumerate(cases):
-        case = case if isinstance(case, tuple) else (case,)
-        turn = [others[(k * each + i) % len(others)] for i in range(min(each, len(others)))]
-        found += [(*case, strategy) for strategy in [*always, *turn]]
-    return found
 
 
 def of_each(groups, turn, turns):
@@ -97,8 +91,8 @@ def of_each(groups, turn, turns):
 
 def label(value):
     """How a value is named in a test's identifier; None where pytest knows."""
-    if isinstance(value, tuple) and value and isinstance(value[0], str):
-        return "-".join(map(str, value))
+    if isinstance(value, tuple) and value:
+        return "-".join(map(str, value)) if isinstance(value[0], str) else label(value[0])
     return getattr(value, "name", None)
 
 

@@ -5,7 +5,7 @@ import itertools
 
 import pytest
 
-from tests.covering import among, pairs
+from tests.covering import among, in_turn, pairs
 from tests.strategies import STRATEGIES, VARIANTS
 
 LISTS = {
@@ -42,3 +42,10 @@ def test_what_cannot_be_is_left_out():
     cases = [case for case in itertools.product(VARIANTS, range(4), range(4)) if case[1] != case[2]]
     assert meeting(among(cases)) == meeting(cases) and set(among(cases)) < set(cases)
     assert among([]) == [] and among([(1,), (2,), (1,)]) == [(1,), (2,)]
+
+
+def test_every_case_is_run_under_auto_and_one_other():
+    cases = in_turn(STRATEGIES, range(len(STRATEGIES)), "ab")
+    assert len(cases) == len(set(cases)) == 4 * len(STRATEGIES) and {case[0] for case in cases} == set(STRATEGIES)
+    assert all(("auto", k, letter) in cases for k in range(len(STRATEGIES)) for letter in "ab")
+    assert set(in_turn(VARIANTS, "a", others=len(VARIANTS) - 2)) == {(variant, "a") for variant in VARIANTS}

@@ -48,8 +48,8 @@ def test_the_twin_is_right(case):
         assert_close(forward(tangents), complex_step(case.f, case.inputs, tangents))
 
 
-@pytest.mark.parametrize(("case", "variant"), in_turn(CASES, VARIANTS, each=3), ids=label)
-def test_values_and_gradients(case, variant):
+@pytest.mark.parametrize(("variant", "case"), in_turn(VARIANTS, CASES, others=3), ids=label)
+def test_values_and_gradients(variant, case):
     plain, seeds, gradients = expected(case)
     recording = record(new_tape(variant), case.f, case.inputs)
     assert_same_values([value(y) for y in recording.outputs], plain)
@@ -57,16 +57,16 @@ def test_values_and_gradients(case, variant):
     recording.tape._check()
 
 
-@pytest.mark.parametrize(("case", "variant"), in_turn(CASES, VARIANTS, each=2), ids=label)
-def test_forward_is_the_transpose_of_reverse(case, variant):
+@pytest.mark.parametrize(("variant", "case"), in_turn(VARIANTS, CASES, others=2), ids=label)
+def test_forward_is_the_transpose_of_reverse(variant, case):
     _, seeds, gradients = expected(case)
     recording = record(new_tape(variant), case.f, case.inputs)
     tangents = seeds_for(case.inputs, 5)
     assert np.isclose(dot(seeds, recording.forward(tangents)), dot(gradients, tangents), rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize(("case", "variant"), in_turn(CASES, VARIANTS, each=2), ids=label)
-def test_several_directions_in_one_sweep(case, variant):
+@pytest.mark.parametrize(("variant", "case"), in_turn(VARIANTS, CASES, others=2), ids=label)
+def test_several_directions_in_one_sweep(variant, case):
     recording = record(new_tape(variant), case.f, case.inputs)
     plain = expected(case)[0]
     all_seeds = [seeds_for(plain, d) for d in range(3)]

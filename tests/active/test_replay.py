@@ -54,8 +54,8 @@ def assert_values(recording, found, plain):
         np.testing.assert_allclose(x, y, rtol=1e-15)
 
 
-@pytest.mark.parametrize(("case", "options"), in_turn(CASES, OPTIONS, each=4), ids=label)
-def test_a_replay_is_a_fresh_recording(case, options):
+@pytest.mark.parametrize(("options", "case"), in_turn(OPTIONS, CASES, others=4), ids=label)
+def test_a_replay_is_a_fresh_recording(options, case):
     *variant, chunk_size = options
     recording = record(new_tape(variant, chunk_size=chunk_size), case.f, case.inputs)
     recorded, seeds = [value(y) for y in recording.outputs], seeds_for(recording.outputs)
@@ -75,8 +75,8 @@ def test_a_replay_is_a_fresh_recording(case, options):
         assert np.array_equal(x, y)
 
 
-@pytest.mark.parametrize(("case", "variant"), in_turn(CASES, REPLAYED, each=2), ids=label)
-def test_directions_after_a_replay(case, variant):
+@pytest.mark.parametrize(("variant", "case"), in_turn(REPLAYED, CASES, others=2), ids=label)
+def test_directions_after_a_replay(variant, case):
     inputs = elsewhere(case.inputs)
     recording, fresh = record(new_tape(variant), case.f, case.inputs), record(new_tape(variant), case.f, inputs)
     replay(recording, inputs)

@@ -44,7 +44,7 @@ def test_a_passive_result_is_passive(name):
 FIRST = [texts[0] for cases in (MOVEMENT, RULES) for texts in cases.values() if texts]
 
 
-@pytest.mark.parametrize(("text", "strategy"), in_turn(FIRST, STRATEGIES))
+@pytest.mark.parametrize(("strategy", "text"), in_turn(STRATEGIES, FIRST, others=2))
 def test_other_strategies(text, strategy):
     check(text, strategy)
 

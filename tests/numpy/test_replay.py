@@ -17,7 +17,7 @@ TEXTS = [text for cases in (MOVEMENT, RULES) for name, texts in cases.items() if
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-@pytest.mark.parametrize(("text", "strategy"), in_turn(TEXTS, AS_VALUES, each=1))
+@pytest.mark.parametrize(("strategy", "text"), in_turn(AS_VALUES, TEXTS))
 def test_a_replay_is_a_fresh_recording(text, strategy, monkeypatch):
     recorded = tape, active, results, _ = table.record(text, strategy)
     rng = np.random.default_rng(3)

@@ -48,7 +48,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("name", "strategy"), in_turn(CASES, STRATEGIES, each=1))
+@pytest.mark.parametrize(("strategy", "name"), in_turn(STRATEGIES, CASES))
 def test_values_and_gradients(name, strategy):
     def f(p):
         return np.sum(np.abs(CASES[name](p) + 1.0) ** 2)

@@ -31,8 +31,9 @@ def close(numbers, wanted, tolerance):
         assert abs(number - expected) <= tolerance * max(abs(expected), 1e-3 * scale, 1e-12), (numbers, wanted)
 
 
-@pytest.mark.parametrize(("case", "point", "options"), in_turn(POINTS, OPTIONS, each=5), ids=label)
-def test_values_gradients_and_sweeps(case, point, options):
+@pytest.mark.parametrize(("options", "at"), in_turn(OPTIONS, POINTS, others=5), ids=label)
+def test_values_gradients_and_sweeps(options, at):
+    case, point = at
     tape = codipy.Tape(*options)
     recording = record(tape, case.f, point)
     plain = outputs_of(case.f(PLAIN, *point))
@@ -88,8 +89,9 @@ def test_strategies_agree(case, point):
         close(gradients, reference, 1e-13 if case.name != "logistic_map" else 1e-11)
 
 
-@pytest.mark.parametrize(("case", "point", "options"), in_turn(POINTS, OPTIONS, each=4), ids=label)
-def test_sub_ranges_make_the_whole(case, point, options):
+@pytest.mark.parametrize(("options", "at"), in_turn(OPTIONS, POINTS, others=4), ids=label)
+def test_sub_ranges_make_the_whole(options, at):
+    case, point = at
     tape = codipy.Tape(*options)
     recording = record(tape, case.f, point, positions=True)
     seeds = [0.5 + k for k in range(len(recording.outputs))]
@@ -113,8 +115,9 @@ def test_sub_ranges_make_the_whole(case, point, options):
     assert [output.gradient for output in recording.outputs] == whole
 
 
-@pytest.mark.parametrize(("case", "point", "variant"), in_turn(REPLAYED, REPEATED, each=3), ids=label)
-def test_evaluate_primal_replays_at_new_inputs(case, point, variant):
+@pytest.mark.parametrize(("variant", "at"), in_turn(REPEATED, REPLAYED, others=3), ids=label)
+def test_evaluate_primal_replays_at_new_inputs(variant, at):
+    case, point = at
     tape = codipy.Tape(*variant, chunk_size=4)
     recording = record(tape, case.f, point, positions=True)
     new = [value * 1.001 for value in point]

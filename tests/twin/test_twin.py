@@ -37,9 +37,9 @@ def without_leaves(text):
     return f"{text.partition('(')[0]}(...)" if "(" in text else text
 
 
-@pytest.mark.parametrize(("case", "point", "variant"), in_turn(POINTS, VARIANTS, each=4), ids=named)
-def test_same_statements_same_gradients(case, point, variant):
-    strategy, granularity = variant
+@pytest.mark.parametrize(("variant", "at"), in_turn(VARIANTS, POINTS, others=4), ids=named)
+def test_same_statements_same_gradients(variant, at):
+    (strategy, granularity), (case, point) = variant, at
     tape = codipy.Tape(strategy=strategy, granularity=granularity, chunk_size=4)
     recording = record(tape, case.f, point)
     twin = TwinTape(strategy, granularity)
