@@ -8,6 +8,7 @@ import pytest
 
 import codipy
 from codipy.errors import ActiveError
+from tests.covering import in_turn
 from tests.strategies import STRATEGIES
 from tests.tools.filled import module_of
 
@@ -157,8 +158,11 @@ def state():
 
 @pytest.fixture
 def before(user_module):
-    return user_module([(line if "u = " in line else line + "; u = W", "return weighted(u)")
-                        for line in BEFORE], MADE_BEFORE)  # fmt: skip
+    """Makes a module of one of these lines, as its function `f0`."""
+    def make(line="W[0] = p"):
+        return user_module([(line if "u = " in line else line + "; u = W", "return weighted(u)")], MADE_BEFORE)
+
+    return make
 
 
 def reset(module, start):
@@ -166,10 +170,10 @@ def reset(module, start):
         array[...] = values
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("number", range(len(BEFORE)), ids=BEFORE)
-def test_an_array_that_was_made_before_and_stands_in_one_place(number, strategy, before):
-    f, p, h, start = getattr(before, f"f{number}"), 0.7, 1e-6, [array.copy() for array in before.state()]
+@pytest.mark.parametrize(("strategy", "line"), in_turn(STRATEGIES, BEFORE))
+def test_an_array_that_was_made_before_and_stands_in_one_place(strategy, line, before):
+    before = before(line)
+    f, p, h, start = before.f0, 0.7, 1e-6, [array.copy() for array in before.state()]
     found = []
     for x in (p, p + h, p - h):
         value, left = f(x), [array.copy() for array in before.state()]
@@ -188,9 +192,10 @@ def test_an_array_that_was_made_before_and_stands_in_one_place(number, strategy,
     assert f(p) == value
 
 
-@pytest.mark.parametrize("number", range(len(BEFORE)), ids=BEFORE)
-def test_what_is_written_after_the_recording_changes_no_derivative(number, before):
-    f, start = getattr(before, f"f{number}"), [array.copy() for array in before.state()]
+@pytest.mark.parametrize("line", BEFORE)
+def test_what_is_written_after_the_recording_changes_no_derivative(line, before):
+    before = before(line)
+    f, start = before.f0, [array.copy() for array in before.state()]
     expected = codipy.grad(f, strategy="primal")(0.7)
     reset(before, start)
     with codipy.Tape(strategy="primal") as tape:
@@ -205,6 +210,8 @@ def test_what_is_written_after_the_recording_changes_no_derivative(number, befor
 
 
 def test_calls_in_one_recording_go_on_from_each_other(before):
+    before = before()
+
     def twice(p):
         before.MODEL.work(p)
         before.MODEL.work(p)
@@ -343,9 +350,8 @@ def everything(): return [*L, *D.values(), *Q, *OWNER.rows, OWNER.own, beside.__
 """
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("program", FOUND)
-def test_items_that_are_found_by_other_ways(program, strategy, user_module):
+@pytest.mark.parametrize(("strategy", "program"), in_turn(STRATEGIES, FOUND))
+def test_items_that_are_found_by_other_ways(strategy, program, user_module):
     def fresh():
         return user_module([(program,)], FINDING)
 

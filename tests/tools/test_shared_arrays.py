@@ -10,7 +10,8 @@ import scipy.optimize
 
 import codipy
 from codipy.errors import ActiveError
-from tests.strategies import STRATEGIES, each_strategy
+from tests.covering import in_turn
+from tests.strategies import STRATEGIES
 
 pytestmark = pytest.mark.usefixtures("older_objects_stay")
 
@@ -96,11 +97,10 @@ def left_by(module, f, p):
     return value, [a.copy() for a, _ in module.pairs()]
 
 
-@each_strategy
-@pytest.mark.parametrize("number", range(len(SHARED)), ids=SHARED)
-def test_all_places_of_an_array_stay_one(number, strategy, user_module):
+@pytest.mark.parametrize(("strategy", "program"), in_turn(STRATEGIES, SHARED))
+def test_all_places_of_an_array_stay_one(strategy, program, user_module):
     def fresh():
-        return user_module([tuple(SHARED[number].split("\x00"))], SHARING)
+        return user_module([tuple(program.split("\x00"))], SHARING)
 
     def value_at(x, *earlier):
         other = fresh()
@@ -109,9 +109,9 @@ def test_all_places_of_an_array_stay_one(number, strategy, user_module):
         return other.f0(x)
 
     module, plain = fresh(), fresh()
-    if "S[" in SHARED[number] and strategy != "auto":
+    if "S[" in program and strategy != "auto":
         pytest.skip("differences of float32 say little")
-    h = 2.0**-12 if "S[" in SHARED[number] else 1e-6
+    h = 2.0**-12 if "S[" in program else 1e-6
     for p, *earlier in ((0.7,), (0.4, 0.7)):
         found = [value_at(x, *earlier) for x in (p + h, p - h)]
         expected, left = left_by(plain, plain.f0, p)
@@ -209,9 +209,8 @@ CALLS = {
 }
 
 
-@each_strategy
-@pytest.mark.parametrize("name", CALLS)
-def test_an_argument_of_the_caller_has_the_values_of_the_plain_run(name, strategy):
+@pytest.mark.parametrize(("strategy", "name"), in_turn(STRATEGIES, CALLS))
+def test_an_argument_of_the_caller_has_the_values_of_the_plain_run(strategy, name):
     f, call = CALLS[name]
 
     def run(d, p, repeats):
