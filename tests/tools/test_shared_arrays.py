@@ -97,7 +97,11 @@ def left_by(module, f, p):
     return value, [a.copy() for a, _ in module.pairs()]
 
 
-@pytest.mark.parametrize(("strategy", "program"), in_turn(STRATEGIES, SHARED))
+# Differences of float32 say little: one comparison is enough.
+IN_TURN = [(strategy, line) for strategy, line in in_turn(STRATEGIES, SHARED) if strategy == "auto" or "S[" not in line]
+
+
+@pytest.mark.parametrize(("strategy", "program"), IN_TURN)
 def test_all_places_of_an_array_stay_one(strategy, program, user_module):
     def fresh():
         return user_module([tuple(program.split("\x00"))], SHARING)
@@ -109,8 +113,6 @@ def test_all_places_of_an_array_stay_one(strategy, program, user_module):
         return other.f0(x)
 
     module, plain = fresh(), fresh()
-    if "S[" in program and strategy != "auto":
-        pytest.skip("differences of float32 say little")
     h = 2.0**-12 if "S[" in program else 1e-6
     for p, *earlier in ((0.7,), (0.4, 0.7)):
         found = [value_at(x, *earlier) for x in (p + h, p - h)]
