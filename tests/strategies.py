@@ -13,6 +13,7 @@ COUNTING = [s for s in STRATEGIES if s.endswith("-reuse")]  # identifiers are co
 LINEAR = [s for s in STRATEGIES if s not in COUNTING]
 AS_JACOBIANS = [s for s in STRATEGIES if s == "auto" or s.startswith("jacobian")]  # how scalar statements are stored
 AS_VALUES = [s for s in STRATEGIES if s not in AS_JACOBIANS]  # evaluate_primal() can repeat these
+BUT_AUTO = [s for s in STRATEGIES if s != "auto"]
 BUT_SIMPLE = [s for s in STRATEGIES if s != "simple"]  # which alone has statements of one operation only
 
 FORWARD = [("forward", g) for g in GRANULARITIES]  # keeps nothing: what can be swept is in the lists above

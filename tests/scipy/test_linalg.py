@@ -11,7 +11,8 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 import codipy
 from codipy.errors import ActiveError
 from codipy.scipy import algebra
-from tests.strategies import each_strategy
+from tests.covering import in_turn
+from tests.strategies import BUT_AUTO, each_strategy
 
 RNG = np.random.default_rng(0)
 A, W = RNG.standard_normal((4, 4)), RNG.standard_normal((4, 4))
@@ -185,9 +186,9 @@ def test_value_and_gradient(text):
         np.testing.assert_allclose(gradient[k], expected, rtol=1e-6, atol=1e-7 * (1.0 + np.max(np.abs(expected))))
 
 
-@pytest.mark.parametrize("text", CASES)
-def test_forward_and_every_strategy(text):
-    codipy.check_derivatives(program(text), *CASES[text])
+@pytest.mark.parametrize(("strategy", "text"), in_turn(BUT_AUTO, CASES))
+def test_forward_and_every_strategy(strategy, text):
+    codipy.check_derivatives(program(text), *CASES[text], strategies=["auto", strategy, "forward"])
 
 
 @pytest.mark.parametrize("text", CASES)

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import codipy
+from tests.covering import in_turn, label
 from tests.strategies import COMPARED, each_pair
 
 
@@ -440,9 +441,8 @@ def test_every_driver_takes_every_strategy_or_says_so(driver, variant):
     np.testing.assert_allclose(derivative(settings), expected(), rtol=1e-13, atol=1e-15)
 
 
-@pytest.mark.parametrize("width", [None, 1, 2, 3, 8])
-@pytest.mark.parametrize("mode", ["auto", "reverse", "forward"])
-@each_pair("variant", COMPARED)
+@pytest.mark.parametrize(("variant", "mode", "width"), in_turn(
+    COMPARED, ["auto", "reverse", "forward"], [None, 1, 2, 3, 8], others=4), ids=label)
 def test_jacobians_in_every_mode_and_width(variant, mode, width):
     def found():
         return codipy.jacobian(parts, mode=mode, width=width, strategy=variant[0], granularity=variant[1])(POINT)

@@ -21,10 +21,11 @@ import numpy as np
 import pytest
 
 import codipy
-from codipy.tape.strategies.table import STRATEGIES
 from codipy.tools.rebind import Rebinding, rebind
 from codipy.tools.rebinding.contained import openings_in_reach
 from codipy.tools.rebinding.opaque import Opaque
+from tests.covering import in_turn
+from tests.strategies import BUT_AUTO, STRATEGIES
 from tests.tools.opaque import (
     AT,
     CODES,
@@ -83,15 +84,14 @@ USES = {
 BOUND = {kind: [o.ask, functools.partial(o.fill, factor=3.0)] for kind, o in KINDS.items()}
 
 
-@pytest.mark.parametrize("use", USES)
-@pytest.mark.parametrize("kind", KINDS)
-def test_methods(kind, use):
+@pytest.mark.parametrize(("strategy", "kind", "use"), in_turn(BUT_AUTO, KINDS, USES))
+def test_methods(strategy, kind, use):
     o, how = KINDS[kind], USES[use]
     if use == "division" and kind == "float":
         pytest.skip("a float is divided by")
     check(lambda v: how(KINDS[kind], v))
     check(lambda v: how(o, v))
-    for one in STRATEGIES:
+    for one in ("auto", strategy):
         assert codipy.value_and_grad(lambda v, o: how(o, v), strategy=one)(AT, o)[0] == how(o, AT)
 
 
