@@ -153,19 +153,19 @@ def both(f, x, y):
         return type(error)
 
 
-@pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("f", OPERATORS, ids=lambda f: f.__name__)
-def test_dtypes_of_binary_operations(f, side):
-    x, other = np.array([0.7, 1.1, 2.3], np.float32), SIDES[side]
-    for active in (False, True):
-        with codipy.Tape() as tape:
-            a = tape.register_input(x) if active else codipy.Array(x)
-            for found, expected in [(both(f, a, other), both(f, x, other)), (both(f, other, a), both(f, other, x))]:
-                if expected is TypeError:
-                    assert found is TypeError
-                    continue
-                for one, two in zip(outputs_of(found), outputs_of(expected), strict=True):
-                    assert_same(one, two, (f, side))
+def test_dtypes_of_binary_operations(f):
+    for side in SIDES:
+        x, other = np.array([0.7, 1.1, 2.3], np.float32), SIDES[side]
+        for active in (False, True):
+            with codipy.Tape() as tape:
+                a = tape.register_input(x) if active else codipy.Array(x)
+                for found, expected in [(both(f, a, other), both(f, x, other)), (both(f, other, a), both(f, other, x))]:
+                    if expected is TypeError:
+                        assert found is TypeError, side
+                        continue
+                    for one, two in zip(outputs_of(found), outputs_of(expected), strict=True):
+                        assert_same(one, two, (f, side))
 
 
 @pytest.mark.parametrize("side", [side for side, x in SIDES.items() if np.shape(x) == (3,) and "list" not in side])
