@@ -396,7 +396,8 @@ def arange(*args, **kwargs):
     if values.dtype.kind not in "fO" or values.size == 0:
         return values
     given = dict(zip(("stop",) if len(args) == 1 else ("start", "stop", "step"), args)) | kwargs
-    start, step = given.get("start", 0.0), given.get("step", 1.0)
+    start = 0.0 if given.get("stop") is None else given.get("start", 0.0)      # what has no end is the end itself
+    step = 1.0 if given.get("step") is None else given["step"]
     if not (_is_movable(start) or _is_movable(step)):
         return fresh(values)
     # NumPy computes the first two elements, and goes on by their difference.

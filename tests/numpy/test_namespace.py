@@ -193,6 +193,8 @@ BUILT = {
     "linspace of one": lambda np, x: np.linspace(x, 0.3, 1),
     "arange from": lambda np, x: np.arange(x, 3.0, 0.3),
     "arange by": lambda np, x: np.arange(0.0, 3.0, x),
+    "arange by, without a beginning": lambda np, x: np.arange(x, None, x * 0.3),
+    "arange by nothing": lambda np, x: np.arange(x, 4.0, None),
     "copy": lambda np, x: np.copy([x, x]),
 }
 
@@ -219,6 +221,8 @@ def test_an_active_end_says_only_how_many(tape):
     made = np.arange(0.1, x, 0.3)
     assert type(made) is Array and not made.is_active
     same(made.value, numpy.arange(0.1, 1.7, 0.3))
+    alone = np.arange(x, None)
+    assert not alone.is_active and alone.tolist() == [0.0, 1.0]
     assert np.arange(codipy.Real(3.0)).size == 3 and np.arange(0, 1, x).tolist() == [0]
 
 
