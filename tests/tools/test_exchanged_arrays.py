@@ -59,6 +59,13 @@ np.copyto(L[1], p * U0); u = L[1]
 L[0][0] = p; L[0], L[1] = L[1], L[0]; L[0][1] = p * p; u = L[1] * L[0]
 v, w = L; v[0] = p; w[1] = p * v[0]; u = L[1]
 v = item(1); v[0] = p; u = L[1]
+v, w = L[0], L[1]; w[:] = v * p; v, w = w, v; w[0] = v[1] * p; u = L[0] * L[1]
+(v, k), w = (D["l"][0], 1), D["u"]; w[k] = p; v[k:] *= w[k:]; u = D["l"][0]
+v = L[0] if p > 5.0 else L[1]; v[0] = p; u = L[1]
+v: np.ndarray = L[1]; v[0] = p; u = L[1]
+for v, w in zip((L[0], L[1]), [D["l"][0], T[0]]): v[0] = p; w[1] = v[0] * p\x00u = T[0] * L[1]
+v, w = (D["l"][k] for k in range(2)); v[0] = p; w[1] = p * v[0]; u = D["l"][1]
+v, w = E.values(); v[0] = p; w[1] = p * v[0]; u = E["b"]
 T[1][0] = p; u = T[1]
 v, w = T; v[0] = p; w[1] = p * v[0]; u = T[1]
 for v, w in zip(L, T): v[0] = p; w[1] = v[0] * p\x00u = T[0] * L[0]
@@ -102,7 +109,7 @@ space = types.SimpleNamespace(w=U0 * 7.0, v=U0 * 7.5)
 T = (U0 * 2.5, U0 * 3.5)
 N = collections.namedtuple("Pair", "v w")(U0 * 4.5, U0 * 5.5)
 D[1, 2] = U0 * 6.5
-E = collections.defaultdict(list, a=U0 * 7.5)
+E = collections.defaultdict(list, a=U0 * 7.5, b=U0 * 1.5)
 @dataclasses.dataclass(slots=True)
 class Slotted:
     u: np.ndarray
@@ -152,7 +159,7 @@ def closing():
 closed, closed_deeply, inside = closing()
 def state():
     return [W, M, MODEL.u, CHILD.model.u, D["u"], *D["l"], *L, space.w, space.v, inside()[0], inside()[1][0], *T, *N,
-            D[1, 2], E["a"], OWNER.level, SLOTTED.u, Sharing.shared, *defaults()]
+            D[1, 2], *E.values(), OWNER.level, SLOTTED.u, Sharing.shared, *defaults()]
 """
 
 

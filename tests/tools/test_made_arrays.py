@@ -72,6 +72,7 @@ u = v = U0.copy()
 (u := U0.copy())
 for u in (U0.copy(), U0 * 2.0): pass
 for u in [x * 2.0 for x in (U0, U0)]: pass
+v, u = (U0 * (k + 1.0) for k in range(2))
 u = np.ma.filled(U0.copy())
 """.strip().splitlines()
 

@@ -28,6 +28,7 @@ from codipy.tools.rebinding.names import (
     bindings_in,
     bound_by,
     captured_by,
+    given_to,
     imported_by,
     is_number,
     item_of,
@@ -170,7 +171,7 @@ class Fills:
             for target in targets:
                 _look_at_rows(outer, target, value if field == "value" else None)
                 names = frozenset(bound_by(target))
-                shown = frozenset(names_of(value))
+                shown = frozenset(names_of(given_to(target, value)))
                 if names and shown:
                     outer.shows.append((names, shown))
 

@@ -10,12 +10,13 @@ import ast
 import sys
 
 __all__ = [
-    "CALLING", "FUNCTIONS", "HOLDERS", "WALKING", "Scopes", "bindings_in", "bound_by", "captured_by", "imported_by",
-    "is_number", "item_of", "last_name", "mentioned_in", "names_of", "nodes_of", "parameters_of", "places_of",
-    "returned_by", "root_of", "variables_of", "with_variables",
+    "CALLING", "COMPREHENSIONS", "FUNCTIONS", "HOLDERS", "WALKING", "Scopes", "bindings_in", "bound_by", "captured_by",
+    "given_to", "imported_by", "is_number", "is_row", "item_of", "last_name", "leaves_of", "mentioned_in", "names_of",
+    "nodes_of", "parameters_of", "places_of", "returned_by", "root_of", "variables_of", "with_variables",
 ]  # fmt: skip
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+COMPREHENSIONS = (ast.GeneratorExp, ast.ListComp)
 HOLDERS = frozenset(("SimpleNamespace", "defaultdict", "deque", "dict", "list", "partial", "tuple"))
 # What walks over lists and dicts and gives what is in them, beside loops; and what calls a function with it.
 WALKING = frozenset((
@@ -66,7 +67,7 @@ def names_of(node):
         for part in (getattr(node.func, "value", None), *node.args, *(word.value for word in node.keywords)):
             yield from names_of(part)
     elif isinstance(node, (ast.IfExp, ast.BoolOp, ast.Tuple, ast.List, ast.Dict)):
-        for leaf in _leaves(node):
+        for leaf in leaves_of(node):
             yield from names_of(leaf)
 
 
@@ -80,10 +81,20 @@ def _is_rearranging(call):
     return last_name(call.func) == "einsum" and len(call.args) == 2
 
 
-def _leaves(node):
+def leaves_of(node):
+    """The expressions of which one is chosen, or that stand in a list, tuple or dict."""
     if isinstance(node, ast.IfExp):
         return [node.body, node.orelse]
     return node.values if isinstance(node, (ast.BoolOp, ast.Dict)) else node.elts
+
+
+def is_row(node):
+    return isinstance(node, (ast.Tuple, ast.List))
+
+
+def given_to(target, value):
+    """What a value gives a target, of ``u, v = (state[k] for k in names)`` what each name gets."""
+    return value.elt if is_row(target) and isinstance(value, COMPREHENSIONS) else value
 
 
 def bindings_in(node):

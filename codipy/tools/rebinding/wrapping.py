@@ -21,6 +21,7 @@ from typing import Any
 from codipy.tools.rebinding.fills import ADDING, FILLED, KEPT, STORED, WRITING, Fills
 from codipy.tools.rebinding.names import (
     CALLING,
+    COMPREHENSIONS,
     FUNCTIONS,
     HOLDERS,
     WALKING,
@@ -28,9 +29,12 @@ from codipy.tools.rebinding.names import (
     bindings_in,
     bound_by,
     captured_by,
+    given_to,
     is_number,
+    is_row,
     item_of,
     last_name,
+    leaves_of,
     names_of,
     nodes_of,
     places_of,
@@ -145,10 +149,10 @@ class _Wrapper:
 
     def _want(self, node):
         """Note the items of lists and dicts that are filled, or may be by another name."""
-        if isinstance(node, ast.Assign):
-            if any(self._exchanges(list(bound_by(target))) for target in node.targets):
-                self._wanted.add(id(node.value))
-        elif isinstance(node, ast.Return) and node.value is not None:
+        for targets, field in bindings_in(node):
+            for target in targets:
+                self._want_for(target, getattr(node, field))
+        if isinstance(node, ast.Return) and node.value is not None:
             self._wanted.add(id(node.value))
         elif isinstance(node, ast.Call):
             if isinstance(node.func, ast.Attribute):
@@ -164,6 +168,14 @@ class _Wrapper:
                 self._wanted.add(id(node.value))
             elif isinstance(node.ctx, ast.Load) and id(node) not in self._wanted:
                 self._read.add(id(node.value))
+
+    def _want_for(self, target, value):
+        """Note the items that an expression gives to a target which is filled."""
+        if is_row(target) and is_row(value) and len(target.elts) == len(value.elts) and not _has_starred(target):
+            for one, item in zip(target.elts, value.elts):
+                self._want_for(one, item)
+        elif self._exchanges(list(bound_by(target))):
+            self._wanted.update(map(id, _alternatives(given_to(target, value))))
 
     def _fills(self, target):
         """Whether something is stored into what a target gets, and that need not stay NumPy's own."""
@@ -186,15 +198,17 @@ class _Wrapper:
 
     def _bound(self, target, value):
         """The value for a target."""
-        if isinstance(target, (ast.Tuple, ast.List)):
-            plain = not any(isinstance(item, ast.Starred) for item in target.elts)
-            if plain and isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts):
+        if is_row(target):
+            if is_row(value) and len(value.elts) == len(target.elts) and not _has_starred(target):
                 value.elts = [self._bound(one, item) for one, item in zip(target.elts, value.elts)]
             elif isinstance(value, ast.Call) and any(map(self._is_wanted, target.elts)):
-                made = self._wrapped(value, MADE_ITEMS)
-                return self._wrapped(made, HOLD_RESULT) if self._exchanges(list(bound_by(target))) else made
+                if not self._exchanges(list(bound_by(target))):
+                    return self._wrapped(value, MADE_ITEMS)
+                return self._wrapped(self._wrapped(self._walked(value), MADE_ITEMS), HOLD_RESULT)
             elif isinstance(value, (ast.Name, ast.Attribute)) and self._exchanges(list(bound_by(target))):
                 return self._call(HOLD_ITEMS, [value], value)
+            elif isinstance(value, COMPREHENSIONS) and any(map(self._is_wanted, target.elts)):
+                return self._items(value)
             return value
         if self._fills(target):
             kinds = () if isinstance(target, ast.Subscript) else _MAKING
@@ -234,7 +248,7 @@ class _Wrapper:
             value.elts = list(map(self._item, value.elts))
         elif isinstance(value, ast.Dict):
             value.values = list(map(self._item, value.values))
-        elif isinstance(value, (ast.ListComp, ast.GeneratorExp)):
+        elif isinstance(value, COMPREHENSIONS):
             value.elt = self._item(value.elt)
         elif isinstance(value, ast.DictComp):
             value.value = self._item(value.value)
@@ -451,6 +465,23 @@ def _is_foreign_call(function, is_foreign):
         return False
     root = root_of(function)
     return isinstance(root, ast.Name) and is_foreign(root.id)
+
+
+def _has_starred(row):
+    return any(isinstance(item, ast.Starred) for item in row.elts)
+
+
+def _alternatives(node):
+    """An expression, and those of which it is one, or that are in a list or tuple which is written out."""
+    yield node
+    if isinstance(node, (ast.NamedExpr, ast.Starred)):
+        yield from _alternatives(node.value)
+    elif isinstance(node, ast.Call) and last_name(node.func) in WALKING:
+        for argument in node.args:
+            yield from _alternatives(argument)
+    elif isinstance(node, (ast.BoolOp, ast.IfExp, ast.List, ast.Tuple)):
+        for leaf in leaves_of(node):
+            yield from _alternatives(leaf)
 
 
 def _is_text(node):
