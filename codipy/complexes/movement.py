@@ -9,6 +9,7 @@ import numpy as np
 
 from codipy.active.array import Array, Real, gather, identifiers
 from codipy.active.arrays.plain import is_view_of, shown_as, stand_in
+from codipy.active.messages.callers import refused_out
 from codipy.complexes.array import ComplexArray
 from codipy.complexes.number import element
 from codipy.complexes.pairs import complex_of_pairs, pairs_of_complex
@@ -172,8 +173,7 @@ def assign(result, out, kept=None):
         raise TypeError(f"Cannot cast output from {kind!r} to {out.dtype!r} with casting rule 'same_kind'")
     if not isinstance(out, (ComplexArray, Array)):
         if holds(result):
-            raise ActiveError("out= is a plain array and would lose the derivative: leave out= away, or make it a "
-                              "codipy.ComplexArray")  # fmt: skip
+            raise ActiveError(refused_out("ComplexArray"))
         np.copyto(out, plain(result), casting="same_kind")
         return out
     out[...] = result

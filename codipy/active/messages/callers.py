@@ -160,15 +160,20 @@ def _of_structured(name, array, frame):
             "and write to each of them")  # fmt: skip
 
 
-def refused_out():
+def refused_out(kind="Array"):
     """What to say of active values that are to be written to a plain array, by ``out=`` or by an operator like ``+=``.
+
+    Parameters
+    ----------
+    kind : str
+        The class of arrays that can hold them.
 
     Returns
     -------
     str
         It names the line, and of an operator what is written to.
     """
-    plain = "out= is a plain array and would lose the derivative: leave out= away, or make it a codipy.Array"
+    plain = f"out= is a plain array and would lose the derivative: leave out= away, or make it a codipy.{kind}"
     try:
         frame = next(iter(frames_of_users(sys._getframe(1))), None)
         if frame is None:

@@ -14,6 +14,7 @@ from codipy.active.scalar.real cimport Real, apply_with_ufunc, apply_with_value
 from codipy.tape.activity cimport current, is_passive
 
 from codipy.active.doors import door
+from codipy.active.messages.callers import refused_out
 from codipy.active.scalar.kinds import called_by_operator, converted, type_of
 from codipy.errors import ActiveError
 from codipy.operations import BY_NAME, PASSIVE, TABLE
@@ -65,8 +66,7 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
             return call_ufunc(ufunc, "__call__", tuple(map(_as_element, inputs)), options)
     if any([out.dtype != object for out in outputs]):
         if active:
-            raise ActiveError(f"np.{name}: out= is a plain array and would lose the derivative of a Real: leave out= "
-                              "away (for `a *= x` write `a = a * x`) or use an array of dtype object")
+            raise ActiveError(refused_out())
         return getattr(ufunc, method)(*map(_value, inputs), **options)
     if method in ("__call__", "outer") and not outputs and any(map(_is_numeric, inputs)) and not any(
             map(_is_of_objects, inputs)):
