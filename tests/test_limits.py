@@ -2,6 +2,7 @@
 """docs/limits.md: what leaves codipy's sight, tried; what is not in the list of what is lost raises."""
 
 import array
+import copy
 import ctypes
 import datetime
 import decimal
@@ -34,6 +35,17 @@ def to_file(x):
     return float(file.getvalue())
 
 
+def bisected(x, steps=50):
+    low, high = 0.0, 4.0
+    for _ in range(steps):
+        middle = 0.5 * (low + high)
+        if middle**3 > x:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
 def saved(write, x):
     write(io.BytesIO(), x)
     return x[0]
@@ -62,6 +74,7 @@ STEPS = {
     "argmax": lambda x: np.argmax(x) + 1,
     "passes of a loop": lambda x: sum(1.0 for _ in range(int(x[0]))),
     "a branch": lambda x: 2.0 if x[0] > 1.0 else 1.0,
+    "bisection": lambda x: bisected(x[0]),
 }
 RAISES = {
     "pickle": (lambda x: pickle.loads(pickle.dumps(x))[0], ActiveError),
@@ -101,6 +114,26 @@ def test_what_is_a_constant(name):
     value, gradient = codipy.value_and_grad(lambda x: f(x) * x[1])(POINT)
     assert value == f(POINT) * 3.0
     np.testing.assert_array_equal(gradient, [0.0, f(POINT)])
+
+
+def test_bisection_that_ends_with_a_step_of_newton_has_the_derivative_of_the_root():
+    def root(x):
+        z = bisected(x)
+        return z - (z**3 - x) / (3.0 * z**2)
+
+    assert codipy.grad(root)(2.0) == pytest.approx(2.0 ** (-2.0 / 3.0) / 3.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("x", [np.array([2.0, 3.0]), [2.0, 3.0], {0: 2.0, 1: 3.0}], ids=lambda x: type(x).__name__)
+def test_what_is_differentiated_by_stays_as_it_is(x):
+    def f(x):
+        x[0] *= x[1]
+        return x[0] * x[1]
+
+    before = copy.deepcopy(x)
+    gradient = codipy.grad(f)(x)
+    assert [x[0], x[1], type(x)] == [before[0], before[1], type(before)]
+    assert [gradient[0], gradient[1]] == [9.0, 12.0]
 
 
 @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
