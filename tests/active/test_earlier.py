@@ -2,6 +2,7 @@
 """State kept between calls: errors name the variable, the line and a cure that works; lists of results are numbers."""
 
 import re
+from collections import deque
 
 import numpy as np
 import pytest
@@ -62,6 +63,17 @@ def fetched(x):
     )  # fmt: skip
 
 
+def in_pairs(x):
+    CACHE.setdefault("p", []).append((x, x * x))
+    return sum(pair[0] * pair[1] for pair in CACHE["p"])
+
+
+def in_a_queue(x):
+    queue = CACHE.setdefault("q", deque(maxlen=3))
+    queue.append(x * x)
+    return sum(queue)
+
+
 def element(x):
     CACHE.setdefault("e", x * 2.0)
     return CACHE["e"][0] * x
@@ -101,6 +113,8 @@ CASES = [
     (lambda: fetched, np.ones(2), "found`, which `CACHE['a']", "CACHE['a'] = codipy.value(CACHE['a']).copy()`", ""),
     (lambda: element, np.ones(2), "CACHE['e']", "CACHE['e'] = codipy.value(CACHE['e']).copy()`",
      'return CACHE["e"][0] * x'),
+    (lambda: in_pairs, 1.0, "pair[0]", "keep codipy.value(...) where it is stored", "return sum(pair[0] * pair[1]"),
+    (lambda: in_a_queue, 1.0, "CACHE['q'][0]", "CACHE['q'][0] = codipy.value(CACHE['q'][0])`", ""),
     (lambda: stores_global, 1.0, "MEMORY", "MEMORY = codipy.value(MEMORY)`", "return x + MEMORY"),
     (closure, 1.0, "state", "state = codipy.value(state)`", "return state * x"),
 ]  # fmt: skip

@@ -8,6 +8,7 @@ import linecache
 import sys
 import textwrap
 import types
+from collections import deque
 
 from codipy.active.messages.callers import frames_of_users, place, runs_recorded
 from codipy.active.recordings.status import is_from_earlier
@@ -16,6 +17,7 @@ __all__ = ["from_earlier", "of_enclosing"]
 
 _DEEP = 3  # containers and attributes that are looked into from a variable on
 _MANY = 200  # items of each
+_CONTAINERS = list, tuple, dict, deque
 _CURES = {  # by what was imported
     "codipy.tools.derivatives.preaccumulate":
         "; or, if a function that was given to codipy.preaccumulate computed it, let that return it",
@@ -88,11 +90,17 @@ def _said(plain, frame, test):
                 f"recording: make it anew in the function that fills it, or let that begin with `{name}[:] = 0.0`. In "
                 f"the words of tapes: {plain}")
     constant = "keep codipy.value(...) where it is stored"
-    if stored:
+    if stored and not _is_of_tuple(stored, frame):
         constant = f"the call that stores it may end with `{stored} = codipy.value({stored}){_copied(value)}`"
     return (f"{what} is from an earlier call or recording ({place(frame)}), and its derivative would be lost: "
             f"compute it again in each call; or, if it is a constant for the next ones, {constant}{_given_back()}. "
             f"In the words of tapes: {plain}")
+
+
+def _is_of_tuple(path, frame):
+    """Whether an expression is an item of a tuple, to which nothing can be assigned."""
+    node = ast.parse(path, mode="eval").body
+    return isinstance(node, ast.Subscript) and isinstance(_value_of(node.value, frame), tuple)
 
 
 def _given_back():
@@ -180,10 +188,10 @@ def _attribute(owner, name):
 
 
 def _items(owner):
-    """A list, a tuple or a dict; of codipy's views what they show."""
+    """A list, a tuple, a deque or a dict; of codipy's views what they show."""
     if isinstance(owner, (list, dict)) and type(owner).__module__.startswith("codipy."):
         return owner._origin
-    if isinstance(owner, (list, tuple, dict)):
+    if isinstance(owner, _CONTAINERS):
         return owner
     raise TypeError("no container")
 
@@ -226,7 +234,7 @@ def _within(value, path, test, depth, seen):
 
 
 def _parts(value):
-    if isinstance(value, (list, tuple, dict)):
+    if isinstance(value, _CONTAINERS):
         items = _items(value)
         pairs = items.items() if isinstance(items, dict) else enumerate(items)
         return [(item, f"[{key!r}]") for key, item in list(pairs)[:_MANY]]
