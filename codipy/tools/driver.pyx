@@ -4,6 +4,8 @@ import functools
 import sys
 import types
 
+_WITH_ATTRIBUTES = types.FunctionType, types.MethodType, Driver
+
 
 cdef class Driver:
     """Driver(maker, f, options, text)
@@ -26,7 +28,7 @@ cdef class Driver:
 
     def __init__(self, maker, f, dict options, str text):
         self.maker, self.f, self.options = maker, f, options
-        functools.update_wrapper(self, f)
+        pass_for(self, f)
         self.__doc__ = text
 
     def __get__(self, instance, owner):
@@ -45,6 +47,15 @@ cdef class Driver:
 
     def __reduce__(self):
         return found_by_name(self) or (made, (self.maker, *original(self.f), self.options))
+
+
+def pass_for(wrapper, f):
+    """Give a wrapper the name, the signature and the attributes of a function.
+
+    The attributes of an object that can be called are its state: the wrapper would show what they were before, and an
+    array among them would have one holder more.
+    """
+    functools.update_wrapper(wrapper, f, updated=("__dict__",) if isinstance(f, _WITH_ATTRIBUTES) else ())
 
 
 def found_by_name(driver):

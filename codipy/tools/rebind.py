@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from types import FunctionType, ModuleType
 from typing import Any, TypeVar
 
+from codipy.tools.driver import pass_for
 from codipy.tools.rebinding.contained import openings_in_reach
 from codipy.tools.rebinding.diverted import begin, is_new_here
 from codipy.tools.rebinding.locks import renew_after_fork
@@ -288,6 +289,6 @@ def _wrap(rebinding):
         function, args, kwargs = prepare(args, kwargs)
         return function(*args, **kwargs)
 
-    functools.update_wrapper(rebound, rebinding.f)
+    pass_for(rebound, rebinding.f)
     WRAPPED[rebound], SCOPES[rebound], CURRENT[rebound] = rebinding.f, rebinding.rebinder.scope, rebinding.current
     return rebound

@@ -322,6 +322,25 @@ def test_names_and_signatures():
         codipy.grad(Model())()
 
 
+def test_what_stands_for_an_object_that_is_called_has_none_of_its_state():
+    class Model:
+        """A model."""
+
+        def __init__(self):
+            self.u = np.zeros(3)
+
+        def __call__(self, x):
+            self.u[:] = x
+            return np.sum(self.u * self.u)
+
+    model = Model()
+    model.__name__ = "model"
+    driver, run = codipy.value_and_grad(model), codipy.rebind(model)
+    assert driver(2.0) == (12.0, 12.0) and model.u.tolist() == [2.0] * 3
+    for one in (driver, run):
+        assert one.__wrapped__ is model and one.__name__ == "model" and not hasattr(one, "u")
+
+
 def test_nan_and_infinity_pass_through():
     value, gradient = codipy.value_and_grad(lambda x: x[0] * x[1])([math.inf, 2.0])
     assert value == math.inf and gradient == [2.0, math.inf]
