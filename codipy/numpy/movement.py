@@ -142,11 +142,15 @@ def piecewise(x, condlist, funclist, *args, **kw):
     ids = np.zeros(result.shape, np.int32)
     parts = []  # kept until the end: an identifier whose owner is gone may be handed out again
     for condition, function in zip(conditions, funclist):
-        where = np.broadcast_to(condition, result.shape)
+        seen = result[condition].shape  # NumPy's IndexError where shapes differ; a condition of fewer axes takes rows
+        where = np.zeros(result.shape, bool)
+        where[condition] = True
         if where.any():
-            part = copied(function(flat[where.reshape(-1)], *args, **kw)) if callable(function) else function
+            part = function
+            if callable(function):
+                part = copied(function(flat[where.reshape(-1)].reshape(seen), *args, **kw))
             parts.append(part)
-            result[where], ids[where] = value_tree(part), identifier_tree(part)
+            result[condition], ids[condition] = value_tree(part), identifier_tree(part)
     return gather_tree(result, ids)
 
 

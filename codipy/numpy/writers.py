@@ -53,11 +53,12 @@ def copyto(dst, src, casting="same_kind", where=True):
            "`np.broadcast_to(x, shape).copy()`"  # fmt: skip
     if not _target("copyto", dst, [src], cure):
         return np.copyto(dst, value_tree(src), casting, where=value_tree(where))
-    where = plain(where)
+    where = value_tree(where)
     if where is True:
         dst[...] = src
         return None
-    mask = np.broadcast_to(where, dst.shape)
+    mask = np.zeros(dst.shape, bool)
+    np.copyto(mask, True, where=where)  # as NumPy reads it: numbers of a list are truths, those of an array an error
     dst[mask] = _shaped(dst, np.broadcast_to, src, dst.shape)[mask]
 
 
@@ -76,11 +77,19 @@ def put(a, ind, v, mode="raise"):
     _write_flat(a, ind % a.size if a.size else ind, v)
 
 
+def _places(name, a, mask):
+    """Where in the flat array the mask holds, which may have another shape, but not another size."""
+    mask = np.asarray(plain(mask))
+    if mask.size != a.size:
+        raise ValueError(f"{name}: mask and data must be the same size")
+    return np.flatnonzero(mask)
+
+
 def place(arr, mask, vals):
     """The first values, one for each place where the mask holds."""
     if not _target("place", arr, [vals], "make it a codipy.Array, then `arr[mask] = vals` is recorded"):
         return np.place(arr, value_tree(mask), value_tree(vals))
-    places = np.flatnonzero(plain(mask))
+    places = _places("place", arr, mask)
     if places.size and np.size(value_tree(vals)) == 0:
         raise ValueError("Cannot insert from an empty array!")
     _write_in_turn("place", arr, places, vals, partial(_place, plain(mask)))
@@ -102,7 +111,7 @@ def putmask(a, mask, values):
     """The values at the same places, repeated if they are fewer."""
     if not _target("putmask", a, [values], "make it a codipy.Array, then `a[mask] = values` is recorded"):
         return np.putmask(a, value_tree(mask), value_tree(values))
-    places = np.flatnonzero(plain(mask))
+    places = _places("putmask", a, mask)
     values = _shaped(a, np.reshape, values, (-1,))
     count = np.shape(value_tree(values))[0]
     if count and places.size:

@@ -42,6 +42,7 @@ CASES = {
                   "np.piecewise(m, [mask], [lambda s: s ** 3, r])",
                   "np.piecewise(m.T, [mask.T], [lambda s: s ** 3, r])",
                   "np.piecewise((m * 2.0)[::-1].T, [mask.T], [np.sin, lambda s: s * r])",
+                  "np.piecewise(m, [m[:, 0] > 0.5], [lambda s: s * s[:, :1]])",
                   "np.piecewise(x, [x > 9, x < 0], [np.exp, np.sin, np.cos])"],
     "real_if_close": ["np.real_if_close(x)"],
     "repeat": ["np.repeat(x, 2)", "np.repeat(m, [1, 0, 2], axis=0)", "np.repeat(m, 2)"],

@@ -17,7 +17,9 @@ VALUES = {
 }
 
 WRITERS = {
-    "copyto": ["np.copyto(m, y)", "np.copyto(m, 3.0)", "np.copyto(m, y, where=m > 1)"],
+    "copyto": ["np.copyto(m, y)", "np.copyto(m, 3.0)", "np.copyto(m, y, where=m > 1)",
+               "np.copyto(m, y, where=[0, 0, 2, 1])", "np.copyto(m, 3.0, where=((1,), (0,), (1,)))",
+               "np.copyto(m, y, where=0)"],
     "put": ["np.put(m, [0, 5, -1], x)", "np.put(m, [1, 20], x[:2], mode='wrap')", "np.put(m, [1, 20], x, 'clip')",
             "np.put(m, [2, 3, 4, 5], x[:2])"],
     "place": ["np.place(m, m > 1, x)", "np.place(m, m > 1, x[:1])"],
@@ -228,3 +230,14 @@ def test_at_reads_its_operand_before_it_writes(text, ufunc, factor):
     assert np.array_equal(found, np.abs(f(x)))
     h = 1e-6
     assert slopes == pytest.approx((np.abs(f(x + h * x)) - np.abs(f(x - h * x))) / (2 * h), rel=1e-6, abs=1e-8)
+
+
+@pytest.mark.parametrize("text", [
+    "np.copyto(y, 3.0, where=np.array([0, 1, 0, 0]))", "np.copyto(m, y, where=y)", "np.place(y, [True], x)",
+    "np.place(m, m[0] > 0, x)", "np.putmask(y, True, x)", "np.putmask(m, m[:, :1] > 0, x)",
+])  # fmt: skip
+def test_masks_that_numpy_refuses_are_refused(text):
+    with pytest.raises((TypeError, ValueError)) as plain:
+        run(text, {name: value.copy() for name, value in VALUES.items()})
+    with codipy.Tape() as tape, pytest.raises(plain.type, match=str(plain.value).split(" array")[0].split(":")[-1]):
+        run(text, {name: tape.register_input(value).copy() for name, value in VALUES.items()})

@@ -93,7 +93,7 @@ def _ediff1d_jvp(part, t, out, ary, to_end=None, to_begin=None):
 def gradient(f, *varargs, axis=None, edge_order=1):
     """`numpy.gradient` of active values and spacings."""
     f = dense(f)
-    axes = tuple(range(f.ndim)) if axis is None else tuple(k % f.ndim for k in np.atleast_1d(axis))
+    axes = tuple(range(f.ndim)) if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, f.ndim)
     if len(varargs) not in (0, 1, len(axes)) or len(varargs) == 1 != len(axes) and np.ndim(varargs[0]) != 0:
         raise TypeError("invalid number of arguments")
     if edge_order not in (1, 2):
