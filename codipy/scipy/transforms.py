@@ -89,7 +89,8 @@ def _entered(name, record):
         x = asarray(given)
         if not holds_variables(x):
             return fillable(original(_plain(x), **options))
-        if options.get("axes", options.get("s")) == () and name not in _OF_REAL | _TO_REAL:
+        axes = options.get("axes", options.get("s"))
+        if type(axes) is tuple and not axes and name not in _OF_REAL | _TO_REAL:
             return x  # along no axis, of which SciPy makes nothing else
         return record(name, x, options)
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from codipy.numpy.primitive import Primitive
-from codipy.numpy.rules.building import is_plain, unbroadcast
+from codipy.numpy.rules.building import dense, is_plain, unbroadcast
 from codipy.numpy.rules.factors import solve, solve_columns
 from codipy.numpy.rules.matrices import CANCELLED, conj, cT, folded, mirrored, mT, real, single
 from codipy.numpy.rules.patterns import matrices, solved
@@ -252,7 +252,7 @@ def _pinv_reverse(g, out, a, rcond=None, hermitian=False, *, rtol=None):
 
 def _lstsq_parts(out, args):
     """The problem with matrices on both sides: solution, residual, the factors of `a` and its pseudo-inverse."""
-    a, b = args[:2]
+    a, b = map(dense, args[:2])
     x, b = _columns(out[0], b), _columns(b, b)
     rank = int(out[2])
     if not is_plain(a) and rank == min(np.shape(a)):     # single vectors may have no derivative, the inverse has

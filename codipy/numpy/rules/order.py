@@ -92,7 +92,9 @@ def _extreme_rules(find):
 
 def _extreme_places(find):
     def places(out, a, axis=None, out_=None, keepdims=False, initial=None, where=True):
-        if not np.ndim(a) or a.size == 0 or where is not True or initial is not None or axis == ():
+        if not np.ndim(a) or a.size == 0 or where is not True or initial is not None:
+            return None
+        if type(axis) is tuple and not axis:
             return None
         if axis is None or a.ndim == 1:
             place = first_place(a, out.item() if isinstance(out, np.ndarray) else out)

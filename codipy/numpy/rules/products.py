@@ -12,7 +12,7 @@ import numpy as np
 from codipy.errors import ActiveError
 from codipy.numpy.names import of_name
 from codipy.numpy.rules import patterns
-from codipy.numpy.rules.building import axes_of, is_plain, primitive, unbroadcast
+from codipy.numpy.rules.building import axes_of, dense, is_plain, primitive, unbroadcast
 
 __all__ = ["PRIMITIVES"]
 
@@ -71,7 +71,7 @@ def _of_matrices(product):
     """The primitive with a short way for matrices and vectors."""
 
     def vjp(g, out, args, kwargs, argnums):
-        a, b = args[:2]
+        a, b = map(dense, args[:2])
         if kwargs or len(args) > 2:
             return product.vjp(g, out, args, kwargs, argnums)
         match np.ndim(a), np.ndim(b):
@@ -91,7 +91,7 @@ def _of_matrices(product):
 
 def _matrices_vjp_batch(g, out, args, kwargs, argnums):
     """The same for directions, the first axis of `g`; None for stacks of matrices."""
-    a, b = args[:2]
+    a, b = map(dense, args[:2])
     if kwargs or len(args) > 2 or not 1 <= np.ndim(a) <= 2 or not 1 <= np.ndim(b) <= 2:
         return None
     match np.ndim(a), np.ndim(b):
@@ -105,7 +105,7 @@ def _matrices_vjp_batch(g, out, args, kwargs, argnums):
 
 
 def _matrices_jvp_batch(tangents, out, args, kwargs):
-    a, b = args[:2]
+    a, b = map(dense, args[:2])
     if kwargs or len(args) > 2 or not 1 <= np.ndim(a) <= 2 or not 1 <= np.ndim(b) <= 2:
         return None
     total = 0.0
@@ -128,7 +128,7 @@ def _gemm():
 
 def _product_into(g, out, args, kwargs, argnum, bar):
     """One cotangent of matrices, or of as many matrices on each side, where it is to stand."""
-    a, b = args[:2]
+    a, b = map(dense, args[:2])
     if kwargs or len(args) > 2 or a.ndim != b.ndim or a.ndim < 2 or a.shape[:-2] != b.shape[:-2]:
         return False
     x, y = (_swapped(a), g) if argnum else (g, _swapped(b))

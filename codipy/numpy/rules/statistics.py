@@ -137,7 +137,7 @@ def _by_position(rules):
 
 
 def _bincount_vjp(g, out, x, weights=None, minlength=0):
-    return g[np.reshape(x, weights.shape)]
+    return g[np.asarray(x, np.intp).reshape(weights.shape)]  # numbers of bins, also where they are given as truths
 
 
 def _bincount_jvp(t, out, x, weights=None, minlength=0):
