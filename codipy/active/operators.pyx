@@ -11,6 +11,7 @@ from cpython.ref cimport Py_REFCNT
 
 from codipy.active.arrays.assign cimport assign
 from codipy.active.arrays.calls cimport call_direct
+from codipy.active.arrays.constants cimport refuse_long
 from codipy.active.arrays.elementwise cimport operate, operate_on
 from codipy.active.arrays.plain cimport plain_of
 from codipy.active.arrays.precision cimport DOUBLE, strength_of
@@ -137,6 +138,7 @@ cdef int power_code(y, double* exponent) except -2:
         return -1
     if isinstance(y, np.ndarray) and y.ndim:
         return -1
+    refuse_long(y)
     if exponent[0] == 2.0:
         return OP_SQUARE
     if exponent[0] == 1.0:

@@ -401,8 +401,8 @@ def arange(*args, **kwargs):
     if not (_is_movable(start) or _is_movable(step)):
         return fresh(values)
     # NumPy computes the first two elements, and goes on by their difference.
-    if values.dtype == object:
-        raise ActiveError("np.arange: dtype=object would lose the derivative: leave it away")
+    if values.dtype != np.float64:
+        raise ActiveError(f"np.arange: dtype={values.dtype} would lose the derivative: leave it away")
     return fresh(np.arange(float(values.size))) * (start + step - start) + start
 
 

@@ -92,3 +92,32 @@ def test_astype_has_numpys_layout_and_memory(layout, before, after):
     f(x)
     codipy.grad(f)(x)
     assert seen[: len(seen) // 2] == seen[len(seen) // 2 :]
+
+
+@pytest.mark.parametrize("text", [
+    "np.full(3, x[0], dtype=t)", "np.full_like(x, x[0], dtype=t)", "np.array([x[0], 1.0], t)", "np.array(x[0], dtype=t)",
+    "np.fromiter((v for v in x), t)", "np.arange(x[0], x[2], dtype=t)", "np.stack([x, x], dtype=t, casting='unsafe')",
+    "np.insert(np.ones(2, t), 0, x[0])", "np.pad(np.ones(2, t), 1, constant_values=x[0])",
+])  # fmt: skip
+@pytest.mark.parametrize("kind", [np.float16, np.longdouble])
+def test_arrays_of_other_precision_are_refused(kind, text):
+    def f(x):
+        return np.sum(eval(text, {"np": np, "x": x, "t": kind})) * 2.0
+
+    f(POINT)
+    with pytest.raises(ActiveError, match="would lose the derivative"):
+        codipy.grad(f)(POINT)
+
+
+@pytest.mark.skipif(np.longdouble(1.0).itemsize == 8, reason="long doubles are doubles")
+@pytest.mark.parametrize("text", [
+    "t(2) * x", "x ** t(2)", "np.maximum(x, t(0))", "np.clip(x, t(0), t(1))", "np.dot(np.ones(3, t), x)", "x[0] * t(2)",
+    "np.average(x, weights=np.ones(3, t))", "np.append(np.zeros(1, t), x)", "np.where(x > 0, x, np.zeros(3, t))",
+])  # fmt: skip
+def test_long_doubles_beside_active_values_are_refused(text):
+    def f(x):
+        return np.sum(eval(text, {"np": np, "x": x, "t": np.longdouble}))
+
+    assert np.asarray(f(POINT)).dtype == np.longdouble
+    with pytest.raises((ActiveError, TypeError), match="long ?double|float128"):
+        codipy.grad(f)(POINT)

@@ -7,7 +7,7 @@ from cpython.object cimport PyObject
 cimport numpy as cnp
 
 from codipy.active.arrays.compute cimport admit_block, materialise
-from codipy.active.arrays.constants cimport frozen_copy, is_frozen
+from codipy.active.arrays.constants cimport frozen_copy, is_frozen, refuse_long
 from codipy.active.arrays.elements cimport element
 from codipy.active.arrays.elementwise cimport operate
 from codipy.active.arrays.packing cimport from_ndarray, readable, with_gaps
@@ -184,6 +184,8 @@ cdef object record_call(object primitive, object args, object kwargs, int spare)
         return packed_like(out, seen)
     if noted is None:
         return out if seen is None else packed_like(out, [x if y is None else y for x, y in zip(parts, seen)])
+    for x in parts:
+        refuse_long(x)
     # Rules see doubles and compute in double, whatever the dtype of the values; of complex numbers in complex ones.
     options = kwargs
     if kwargs and kwargs.get("dtype") is not None:

@@ -64,9 +64,14 @@ cdef bint is_block(cnp.ndarray values) noexcept:
             and cnp.PyArray_NDIM(values) <= MAX_DIMS)
 
 
+cdef int refuse_long(x) except -1:
+    if isinstance(x, (np.ndarray, np.generic)) and x.dtype.char in "gF":
+        raise TypeError("long double numbers beside an Array are not supported: use float(x), of an array x.astype(float)")
+    return 0
+
+
 cdef BaseArray snapshot(values):
-    if values.dtype.char in "gF":
-        raise TypeError("long double arrays beside an Array are not supported: use astype(float)")
+    refuse_long(values)
     dtype = np.float32 if values.dtype == np.float32 else np.float64
     if is_block(values) and not is_frozen(values):
         return copy_of(values)

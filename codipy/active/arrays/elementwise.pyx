@@ -10,7 +10,7 @@ from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
 from codipy.active.arrays.compute cimport admit_block, is_lent, materialise, revive
-from codipy.active.arrays.constants cimport constant, snapshot
+from codipy.active.arrays.constants cimport constant, refuse_long, snapshot
 from codipy.active.arrays.elements cimport element
 from codipy.active.arrays.floating cimport may_wait, rules_in_force
 from codipy.active.arrays.packing cimport from_nested, readable
@@ -75,6 +75,7 @@ cdef int take(PyObject* o, Source* source, PyObject** kept) except -1:
         return 1
     if as_number(o, &source.number) == 1:
         if Py_TYPE(<object>o) != <PyTypeObject*>int:
+            refuse_long(<object>o)
             source.strength = UNKNOWN
         return 1
     if is_refused(<object>o):

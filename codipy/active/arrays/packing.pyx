@@ -408,6 +408,9 @@ cpdef object gather(values, identifiers):
                               OWNS if r.reuse else 0, kind_of(values))
     if identifiers.shape != values.shape:
         raise ValueError(f"identifiers of shape {identifiers.shape} for values of shape {values.shape}")
+    if cnp.PyArray_TYPE(<cnp.ndarray>values) not in (cnp.NPY_DOUBLE, cnp.NPY_FLOAT):
+        raise ActiveError(f"an array of {values.dtype} would lose the derivatives of its elements, and with float64 it would "
+                          "have other values: make it float64 or float32, by dtype=float or `.astype(float)`")
     tape.demand_recording("an array operation")
     result = from_ndarray(values)
     if not is_contiguous(&result.geometry):      # the record goes by memory
