@@ -426,19 +426,19 @@ cdef class Array(BaseArray):
         return apply1(OP_ABSOLUTE, <PyObject*>self)
 
     def __iadd__(self, other):
-        return self if in_place(OP_ADD, self, <PyObject*>other) else NotImplemented
+        return in_place(OP_ADD, self, <PyObject*>other)
 
     def __isub__(self, other):
-        return self if in_place(OP_SUBTRACT, self, <PyObject*>other) else NotImplemented
+        return in_place(OP_SUBTRACT, self, <PyObject*>other)
 
     def __imul__(self, other):
-        return self if in_place(OP_MULTIPLY, self, <PyObject*>other) else NotImplemented
+        return in_place(OP_MULTIPLY, self, <PyObject*>other)
 
     def __itruediv__(self, other):
-        return self if in_place(OP_DIVIDE, self, <PyObject*>other) else NotImplemented
+        return in_place(OP_DIVIDE, self, <PyObject*>other)
 
     def __imod__(self, other):
-        return self if in_place(OP_MOD, self, <PyObject*>other) else NotImplemented
+        return in_place(OP_MOD, self, <PyObject*>other)
 
     def __ipow__(self, other):
         return written(self, operator.pow, other)

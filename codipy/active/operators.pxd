@@ -6,7 +6,7 @@ from codipy.active.arrays.elementwise cimport operate
 from codipy.active.core.base_array cimport BaseArray
 
 # `a op= other`: 1 if done, 0 where the operand is no number or array.
-cdef int in_place(int code, BaseArray a, PyObject* other) except -1
+cdef object in_place(int code, BaseArray a, PyObject* other)
 # A ufunc of the operations table on the operands that NumPy gave to the method of `asked`; NotImplemented for others.
 cdef object apply_row(object ufunc, tuple operands, PyObject* asked)
 # a ** y, with NumPy's own short cuts for scalar exponents.

@@ -31,6 +31,7 @@ from codipy.operations import TABLE
 
 cdef list ufuncs = [getattr(np, row.numpy[0], None) if row.numpy else None for row in TABLE]     # by operation code
 cdef object MATMUL = np.matmul   # looked up once
+cdef dict UFUNCS = {operator.floordiv: np.floor_divide, operator.matmul: MATMUL, operator.pow: np.power}
 
 
 cdef object of_complex(int code, PyObject* x, PyObject* y):
@@ -83,6 +84,8 @@ cdef object matmul(object x, object y):
 
 cdef object written(BaseArray a, object function, object other):
     if not is_known(other) and not PyComplex_Check(other):
+        if door("answers")(other):
+            return UFUNCS[function](a, other, out=a)
         other = door("in_place")(a, other)
         if other is NotImplemented:
             return other
@@ -99,13 +102,12 @@ cdef object written(BaseArray a, object function, object other):
 
 cdef object compared(BaseArray a, object other, int op):
     """A comparison, of values; an object that asks for it sees the Array."""
-    if not is_known(other) and door("compares")(a, other, op):
-        return NotImplemented
-    return PyObject_RichCompare(plain_of(a), plain_of(other), op)
+    found = None if is_known(other) else door("compares")(a, other, op)
+    return PyObject_RichCompare(plain_of(a), plain_of(other), op) if found is None else found
 
 
-cdef int in_place(int code, BaseArray a, PyObject* other) except -1:
-    """1 if done, 0 where the operand is no number or array."""
+cdef object in_place(int code, BaseArray a, PyObject* other):
+    """The Array, of numbers and arrays; what an operand answers that NumPy asks; NotImplemented of all else."""
     cdef PyObject* operands[2]
     cdef BaseArray now
     if a.readonly:
@@ -123,13 +125,15 @@ cdef int in_place(int code, BaseArray a, PyObject* other) except -1:
     if result is NotImplemented:
         if PyComplex_Check(<object>other):
             raise TypeError(f"Cannot cast ufunc output from complex128 to {a.dtype} with casting rule 'same_kind'")
+        if door("answers")(<object>other):
+            return ufuncs[code](a, <object>other, out=a)
         found = door("in_place")(a, <object>other)
-        return 0 if found is NotImplemented else in_place(code, a, <PyObject*>found)
+        return found if found is NotImplemented else in_place(code, a, <PyObject*>found)
     if is_array(result) and not same_shape(&(<BaseArray>result).geometry, &a.geometry):
         raise ValueError(f"non-broadcastable output operand with shape {a.shape} doesn't match the broadcast shape "
                          f"{result.shape}")
     assign(a, result)
-    return 1
+    return a
 
 
 cdef int power_code(y, double* exponent) except -2:

@@ -12,7 +12,7 @@ from codipy.numpy.functions import SHORT, array_function
 from codipy.numpy.methods import METHODS
 from codipy.numpy.order import keep_clip
 from codipy.numpy.outputs import outs
-from codipy.numpy.outside import boxed, compares, in_place, operate
+from codipy.numpy.outside import answers, boxed, compares, in_place, operate
 from codipy.numpy.sparse import times
 from codipy.numpy.ufuncs import PRODUCTS, array_ufunc
 
@@ -36,6 +36,7 @@ DOORS = {
     "flat": Flat,
     "array": array_of,
     # what operators and conversions leave to Python
-    "boxed": boxed, "compares": compares, "fillable": fillable, "given": given, "in_place": in_place,
-    "elementwise": elementwise, "from_nested": from_nested, "number": number_of, "operate": operate, "times": times,
+    "answers": answers, "boxed": boxed, "compares": compares, "elementwise": elementwise, "fillable": fillable,
+    "from_nested": from_nested, "given": given, "in_place": in_place, "number": number_of, "operate": operate,
+    "times": times,
 }  # fmt: skip

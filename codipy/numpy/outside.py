@@ -2,29 +2,35 @@
 """Operators of Arrays and Reals with objects of which NumPy knows nothing: who computes, and with what.
 
 NumPy leaves an operation to the object that asks for it, by ``__array_ufunc__ = None`` or a higher
-``__array_priority__``. Of all others it takes what is an array in them, as ``__array__`` or a sequence gives it. An
-object without that it combines with each element, a float of Python, and the results are an array of objects.
+``__array_priority__``. One that has a method ``__array_ufunc__`` is asked by that, whatever operators it has. Of all
+others NumPy takes what is an array in them, as ``__array__`` or a sequence gives it. An object without that it combines
+with each element, a float of Python, and the results are an array of objects.
 """
 
 from __future__ import annotations
 
 import numbers
+import operator
 import types
 
 import numpy as np
 
-from codipy.active.array import Array, Real, from_nested
+from codipy.active.array import Array, Real, from_nested, is_complex_variable
 from codipy.active.messages.callers import is_of_library
 from codipy.numpy import sparse
 from codipy.numpy.allocation import given, holds_movable
 
-__all__ = ["compares", "in_place", "operate"]
+__all__ = ["answers", "compares", "in_place", "operate"]
 
 _NAMES = {
     np.add: "add", np.subtract: "sub", np.multiply: "mul", np.divide: "truediv", np.power: "pow", np.remainder: "mod",
     np.floor_divide: "floordiv", np.divmod: "divmod", np.matmul: "matmul",
 }  # fmt: skip
 _REFLECTED = ("__gt__", "__ge__", "__eq__", "__ne__", "__lt__", "__le__")  # by Python's number of the comparison
+_COMPARISONS = (
+    (operator.lt, np.less), (operator.le, np.less_equal), (operator.eq, np.equal),
+    (operator.ne, np.not_equal), (operator.gt, np.greater), (operator.ge, np.greater_equal),
+)  # fmt: skip
 _NUMBERS = "fiub"
 
 
@@ -50,6 +56,13 @@ def _asks(x, other):
     if hasattr(type(other), "__array_ufunc__"):
         return type(other).__array_ufunc__ is None
     return getattr(other, "__array_priority__", -1e6) > (0.0 if type(x) is Array else -1e6)
+
+
+def answers(other):
+    """Whether an object that is neither number, list nor array has a method ``__array_ufunc__``, which NumPy asks."""
+    if isinstance(other, (np.ndarray, np.generic, Array, Real)) or is_complex_variable(other):
+        return False
+    return getattr(type(other), "__array_ufunc__", None) is not None
 
 
 def operate(ufunc, x, y):
@@ -78,8 +91,10 @@ def operate(ufunc, x, y):
         return NotImplemented
     if is_left and _asks(x, other):
         return NotImplemented
+    if answers(other):
+        return ufunc(x, y)
     if hasattr(type(other), "__array_ufunc__"):
-        return NotImplemented  # its own operator calls it
+        return NotImplemented  # an active complex number, or an array of them
     found = _as_array(other)
     if found is None or (found.dtype == object and not hasattr(type(other), name)):
         return NotImplemented
@@ -132,8 +147,8 @@ def in_place(x, other):
     return found
 
 
-def compares(x, other, op):
-    """Whether the comparison number `op` of a Real or an Array is left to what the user's class of `other` says.
+def compares(x, other, op, of_python=False):
+    """The comparison number `op` of a Real or an Array, as far as the user's class of `other` has a say in it.
 
     Parameters
     ----------
@@ -143,16 +158,27 @@ def compares(x, other, op):
         The right one, neither number, list nor array.
     op : int
         As in Python's rich comparisons.
+    of_python : bool
+        Whether `x` is a Real that stands for a float of Python, which leaves all to the other operand.
 
     Returns
     -------
-    bool
-        An installed library, as pytest's approx, gets plain values: it computes nothing with them.
+    object
+        What the comparison gives, NotImplemented where Python is to ask `other`, None where values are compared: an
+        installed library, as pytest's approx, gets plain values, and computes nothing with them.
     """
-    method = getattr(type(other), _REFLECTED[op], None)
+    of_numpy = not of_python and answers(other)
+    method = getattr(type(other), "__array_ufunc__" if of_numpy else _REFLECTED[op], None)
     if type(method) is not types.FunctionType or is_of_library(method.__code__):
-        return False
-    return type(x) is Real or _asks(x, other)
+        return None
+    if of_numpy:
+        return _COMPARISONS[op][1](x, other)
+    if of_python or _asks(x, other):
+        return NotImplemented
+    found = None if type(x) is Array else _as_array(other)
+    if found is None or found.ndim or found.dtype != object:
+        return None
+    return _COMPARISONS[op][0](x.item(), other)  # of an object without axes NumPy makes nothing, and compares a float
 
 
 def _as_array(x):

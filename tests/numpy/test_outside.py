@@ -75,11 +75,29 @@ class Float(Both):
         return 2.0
 
 
+class Dispatched:
+    """NumPy asks it by its ufuncs, also for what it leaves to Python or has an operator for."""
+
+    def __init__(self, seen=None):
+        self.seen = [] if seen is None else seen
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, axes=None):
+        self.seen.append((ufunc, method, [np.shape(x) for x in inputs if x is not self], out is not None))
+        found = ufunc(*(2.0 if x is self else x for x in inputs)) if ufunc is not np.matmul else 3.0
+        if out is not None:
+            out[0][...] = inputs[0] * 5.0
+        return found
+
+
+class DispatchedBoth(Dispatched, Both):
+    pass
+
+
 class Nothing:
     pass
 
 
-CLASSES = (Reflected, Both, Asks, Prior, Given, Sequence, Float, Nothing)
+CLASSES = (Reflected, Both, Asks, Prior, Given, Sequence, Float, Dispatched, DispatchedBoth, Nothing)
 
 
 def outcome(function, x):
@@ -124,14 +142,15 @@ def recorded(function):
 def test_operators_in_place_are_numpys(kind, name):
     def function(x):
         operand = x * 1.0
-        return IN_PLACE[name](operand, kind())
+        found = IN_PLACE[name](operand, kind())
+        return operand, found
 
     assert recorded(function) == outcome(function, X)
 
 
 @each_strategy
 @pytest.mark.parametrize("name", LINEAR)
-@pytest.mark.parametrize("kind", [Reflected, Both, Asks, Prior])
+@pytest.mark.parametrize("kind", [Reflected, Both, Asks, Prior, DispatchedBoth])
 def test_what_they_give_has_its_derivative(strategy, kind, name):
     def function(x):
         return np.sum(OPERATORS[name](x * x, kind()) * x) + OPERATORS[name](x[0], kind()) * x[1]
@@ -164,6 +183,39 @@ def test_a_comparison_that_the_object_asks_for_keeps_its_derivative():
     value, gradient = codipy.value_and_grad(function)(X)
     assert value == function(X)
     np.testing.assert_allclose(gradient, 2.0 + 2.0 * X + 2.0 * X[::-1], rtol=1e-15)
+
+
+class Penalty:
+    """Comparisons that give a number, and are not asked for by a priority."""
+
+    def __gt__(self, other):
+        return other * 2.0
+
+    def __eq__(self, other):
+        return other * other
+
+    __hash__ = None
+
+
+class DispatchedPenalty(Dispatched):
+    def __array_ufunc__(self, ufunc, method, *inputs):
+        return inputs[0] * (3.0 if ufunc is np.less else 5.0)
+
+    def __gt__(self, other):
+        return other * 7.0
+
+
+@each_strategy
+@pytest.mark.parametrize("kind", [Penalty, DispatchedPenalty])
+def test_what_a_comparison_of_an_element_gives_has_its_derivative(strategy, kind):
+    def function(x):
+        small = x[1].astype(np.float32)
+        return (x[0] < kind()) + (x[1] == kind()) + (x[0].item() < kind()) + (small < kind()) * x[0]
+
+    value, gradient = codipy.value_and_grad(function, strategy=strategy)(X)
+    slopes = [(function(X + h) - function(X - h)) / 0.25 for h in 0.125 * np.eye(2)]  # quadratic: exact, also in single
+    assert value == function(X)
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-14)
 
 
 @pytest.mark.parametrize(

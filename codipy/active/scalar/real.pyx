@@ -523,8 +523,8 @@ cdef class Real(BaseReal):
             other = y if isinstance(x, Real) else x
             if isinstance(other, (list, tuple)):
                 other = door("from_nested")(other)
-            elif getattr(type(other), "__array_ufunc__", None) is None:      # a class of the user's has answered
-                return found
+            elif getattr(type(other), "__array_ufunc__", None) is None or door("answers")(other):
+                return found        # a class of the user's has answered
             return np.divmod(x, other) if isinstance(x, Real) else np.divmod(other, y)
         if not isinstance(found[1], (float, np.float32)):
             return found[0], binary(OP_MOD, operands[0], operands[1])      # which refuses, or nothing is active
@@ -549,9 +549,10 @@ cdef class Real(BaseReal):
             kind |= (<Real>other).kind
         elif PyFloat_CheckExact(other):
             y = PyFloat_AS_DOUBLE(other)
-        elif not kind and is_of_python(other) and door("compares")(self, other, op):
-            return NotImplemented
         else:
+            found = door("compares")(self, other, op, kind == PYTHON) if is_of_python(other) else None
+            if found is not None:
+                return found
             if x == 0.0 and self.epoch != 0 and type(other) is int and (op == 2 or op == 3):
                 refuse_dropped(self)
             return PyObject_RichCompare(plain_scalar(self), other, op)

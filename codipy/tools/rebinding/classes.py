@@ -198,6 +198,8 @@ class Twins:
                 continue
             watched[name] = value
             rebuilt = guarded(value, gives_plain(name, self._member(value, unit)))
+            if name == "__array_ufunc__" and type(value) is FunctionType:
+                rebuilt = _asked(rebuilt, self.rebinder.at_run_time)
             if rebuilt is not value:
                 changed = True
                 if hasattr(rebuilt, "__set_name__"):
@@ -296,6 +298,16 @@ class Twins:
         variables = getattr(seen, "__dict__", None)
         original = self._originals.get(id(variables))
         return original if original is not None and vars(original) is variables else seen
+
+
+def _asked(method, translate):
+    """An ``__array_ufunc__`` that is told the ufunc as rebuilt code knows it: ``ufunc is np.add`` is true there too."""
+
+    @functools.wraps(method)
+    def ask(self, ufunc, *args, **kwargs):
+        return method(self, translate(ufunc), *args, **kwargs)
+
+    return ask
 
 
 def _values_but_of(cls, names):
