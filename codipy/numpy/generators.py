@@ -16,6 +16,7 @@ import numpy as np
 
 from codipy.numpy.allocation import fresh
 from codipy.numpy.draws import draw
+from codipy.numpy.lists import standing
 from codipy.numpy.modules import module_for
 from codipy.numpy.standins import StandIn, pass_for
 
@@ -111,4 +112,5 @@ FUNCTIONS = {
     if isinstance(getattr(value, "__self__", None), np.random.RandomState)
 }
 FUNCTIONS |= {"default_rng": default_rng, "Generator": Generator, "RandomState": RandomState}
+FUNCTIONS = standing(np.random, FUNCTIONS)
 random = module_for(np.random, FUNCTIONS)

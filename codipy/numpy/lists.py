@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import functools
+from types import BuiltinFunctionType, FunctionType
 
 import numpy as np
 
 from codipy.active.array import is_complex_variable
 from codipy.active.array_type import Array
-from codipy.active.arrays.listed import Listed
+from codipy.active.arrays.listed import Listed, Standing
 from codipy.active.arrays.reductions import learn_sums, summed
 from codipy.active.recordings.status import recording
 from codipy.active.scalar.given import method_of
@@ -25,7 +26,7 @@ from codipy.numpy.views import as_strided
 
 __all__ = [
     "FFT", "FUNCTIONS", "LINALG", "SCIMATH", "STRIDED", "UFUNCS", "fft", "lib", "linalg", "listed", "scimath",
-    "stride_tricks",
+    "standing", "stride_tricks",
 ]  # fmt: skip
 
 _LISTS = frozenset({list, tuple})
@@ -241,9 +242,28 @@ def _sum_variable():
 
 learn_sums(1, lambda: FUNCTIONS["sum"](Array()), _sum_variable)
 
+def standing(module, functions):
+    """The functions by name, each equal to that of the module for which it stands; classes and ufuncs as they are.
+
+    Parameters
+    ----------
+    module : module
+        It has the originals.
+    functions : dict
+        By name, what stands for them, or themselves.
+    """
+    found = {}
+    for name, function in functions.items():
+        if type(function) in (FunctionType, BuiltinFunctionType):
+            original = getattr(module, name)
+            if original is not function and not isinstance(original, type):
+                found[name] = Standing(original, function)
+    return functions | found
+
+
 def _of_module(module, prefix, without=()):
     names = {name.removeprefix(prefix) for name in _KNOWN if name.startswith(prefix)}.difference(without)
-    return {name: _of_arguments(getattr(module, name)) for name in names}
+    return standing(module, {name: _of_arguments(getattr(module, name)) for name in names})
 
 
 # The functions of numpy.linalg; `multi_dot` takes a list of arrays, and NumPy looks into it.
@@ -251,6 +271,7 @@ LINALG = _of_module(np.linalg, "linalg.", ("multi_dot",))
 FFT = _of_module(np.fft, "fft.")
 SCIMATH = _of_module(np.lib.scimath, "lib.scimath.")
 linalg, fft, scimath = module_for(np.linalg, LINALG), module_for(np.fft, FFT), module_for(np.lib.scimath, SCIMATH)
-STRIDED = _of_module(np.lib.stride_tricks, "lib.stride_tricks.") | {"as_strided": _of_arguments(as_strided)}
+STRIDED = _of_module(np.lib.stride_tricks, "lib.stride_tricks.")
+STRIDED |= standing(np.lib.stride_tricks, {"as_strided": _of_arguments(as_strided)})
 stride_tricks = module_for(np.lib.stride_tricks, STRIDED)
 lib = module_for(np.lib, {"stride_tricks": stride_tricks, "scimath": scimath})

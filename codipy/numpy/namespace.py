@@ -33,6 +33,7 @@ from codipy.numpy import allocation, iteration, lists, standins
 
 OWN = {name: getattr(allocation, name) for name in allocation.__all__ if hasattr(np, name)}
 OWN |= lists.UFUNCS | lists.FUNCTIONS | {name: getattr(iteration, name) for name in iteration.__all__}
+OWN = lists.standing(np, OWN)
 OWN |= {"fft": lists.fft, "linalg": lists.linalg, "lib": lists.lib, "emath": lists.scimath}
 OWN |= {"ndarray": standins.ndarray, "float64": standins.float64, "double": standins.float64}
 OWN |= {"complex128": standins.complex128, "cdouble": standins.complex128}

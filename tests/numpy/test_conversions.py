@@ -95,7 +95,7 @@ def test_astype_has_numpys_layout_and_memory(layout, before, after):
 
 
 @pytest.mark.parametrize("text", [
-    "np.full(3, x[0], dtype=t)", "np.full_like(x, x[0], dtype=t)", "np.array([x[0], 1.0], t)", "np.array(x[0], dtype=t)",
+    "np.full(3, x[0], dtype=t)", "np.full_like(x, x[0], dtype=t)", "np.array([x[0], 1.0], t)", "np.array(x[0], t)",
     "np.fromiter((v for v in x), t)", "np.arange(x[0], x[2], dtype=t)", "np.stack([x, x], dtype=t, casting='unsafe')",
     "np.insert(np.ones(2, t), 0, x[0])", "np.pad(np.ones(2, t), 1, constant_values=x[0])",
 ])  # fmt: skip

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Callables that see lists of Reals as Arrays: ufuncs and their methods, which ask no protocol of what is in a list."""
+"""Callables in the place of NumPy's, and equal to them: functions, and ufuncs with their methods.
+
+Ufuncs ask no protocol of what is in a list. Here they see lists of Reals as Arrays.
+"""
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
+
+from types import MethodType
 
 cdef extern from *:
     """
@@ -103,13 +108,58 @@ cdef object converted(Listed self, PyObject* const* arguments, Py_ssize_t n, PyO
     return self.original(*positional, **options)
 
 
+cdef class Standing:
+    """Standing(original, function)
+    --
+
+    Calls `function`, and is found in dictionaries and sets where `original` is. As an attribute of a class it is a method
+    if `original` is one there: functions in C are none.
+
+    Parameters
+    ----------
+    original, function : callable
+    """
+    cdef object (*vectorcall)(Standing, PyObject* const*, size_t, PyObject*)
+    cdef readonly object original, function
+    cdef bint binds
+
+    def __cinit__(self, original, function):
+        self.vectorcall = handed_on
+        self.original, self.function, self.binds = original, function, hasattr(type(original), "__get__")
+
+    def __getattr__(self, name):
+        return getattr(self.original, name)
+
+    def __get__(self, instance, owner):
+        return self if instance is None or not self.binds else MethodType(self, instance)
+
+    def __eq__(self, other):
+        return self.original == (other.original if type(other) is Standing else other)
+
+    def __hash__(self):
+        return hash(self.original)
+
+    def __repr__(self):
+        return repr(self.original)
+
+    def __reduce__(self):
+        return itself, (self.original,)
+
+
+cdef object handed_on(Standing self, PyObject* const* arguments, size_t count, PyObject* names):
+    return PyObject_Vectorcall(self.function, arguments, count, names)
+
+
 cdef int _prepare() except -1:
     cdef Listed one = Listed(len, len)
+    cdef Standing other = Standing(len, len)
     codipy_call_by_vector(<PyTypeObject*>Listed, <char*>&one.vectorcall - <char*><PyObject*>one)
-    members = <dict>(<PyTypeObject*>Listed).tp_dict
-    members["__class__"] = property(lambda x: type(x.original))      # for isinstance
-    members["__doc__"] = property(lambda x: x.original.__doc__)
-    PyType_Modified(<PyTypeObject*>Listed)
+    codipy_call_by_vector(<PyTypeObject*>Standing, <char*>&other.vectorcall - <char*><PyObject*>other)
+    for kind in (Listed, Standing):
+        members = <dict>(<PyTypeObject*>kind).tp_dict
+        members["__class__"] = property(lambda x: type(x.original))      # for isinstance
+        members["__doc__"] = property(lambda x: x.original.__doc__)
+        PyType_Modified(<PyTypeObject*>kind)
     return 0
 
 

@@ -21,6 +21,7 @@ from codipy.active.scalar.kinds import converted
 from codipy.errors import ActiveError
 from codipy.math import _handmade, exp, log, sqrt
 from codipy.numpy.arguments import holds_active
+from codipy.numpy.lists import standing
 from codipy.numpy.modules import module_for
 
 __all__ = ["FUNCTIONS", "statistics"]
@@ -188,6 +189,7 @@ def _refusing(name):
 _RULES = (mean, fmean, geometric_mean, harmonic_mean, variance, pvariance, stdev, pstdev, covariance)
 FUNCTIONS = {rule.__name__: _ruled(rule) for rule in _RULES if hasattr(plain, rule.__name__)}
 FUNCTIONS |= {name: _refusing(name) for name in _INSTEAD if hasattr(plain, name)}
+FUNCTIONS = standing(plain, FUNCTIONS)
 _OF_MATH = {name: getattr(codipy.math, name) for name, value in vars(plain).items()
             if callable(value) and getattr(math, name, None) is value}  # fmt: skip
 statistics = module_for(plain, {**_OF_MATH, **FUNCTIONS})

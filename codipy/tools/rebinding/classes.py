@@ -198,7 +198,7 @@ class Twins:
                 continue
             watched[name] = value
             rebuilt = guarded(value, gives_plain(name, self._member(value, unit)))
-            if name == "__array_ufunc__" and type(value) is FunctionType:
+            if name in ("__array_ufunc__", "__array_function__") and type(value) is FunctionType:
                 rebuilt = _asked(rebuilt, self.rebinder.at_run_time)
             if rebuilt is not value:
                 changed = True
@@ -301,11 +301,14 @@ class Twins:
 
 
 def _asked(method, translate):
-    """An ``__array_ufunc__`` that is told the ufunc as rebuilt code knows it: ``ufunc is np.add`` is true there too."""
+    """An ``__array_ufunc__`` or ``__array_function__`` that is told of the function as rebuilt code knows it.
+
+    ``ufunc is np.add`` is true there, too.
+    """
 
     @functools.wraps(method)
-    def ask(self, ufunc, *args, **kwargs):
-        return method(self, translate(ufunc), *args, **kwargs)
+    def ask(self, function, *args, **kwargs):
+        return method(self, translate(function), *args, **kwargs)
 
     return ask
 

@@ -16,7 +16,7 @@ import codipy.math
 import codipy.numpy
 import codipy.scipy
 from codipy.numpy import namespace
-from codipy.numpy.lists import FFT, LINALG, SCIMATH, STRIDED, lib, scimath, stride_tricks
+from codipy.numpy.lists import FFT, LINALG, SCIMATH, STRIDED, lib, scimath, standing, stride_tricks
 from codipy.numpy.modules import module_for
 from codipy.numpy.standins import STANDINS, isinstance_, pass_for
 from codipy.scipy import namespace as scipy_namespace
@@ -36,21 +36,26 @@ def import_module(name, package=None):
     return module if view is None else view.rebinder.at_run_time(module)
 
 
-_MATH = types.ModuleType("math")  # with the names of this Python's, of which code asks whether they are there
-for _name, _old in vars(math).items():
-    setattr(_MATH, _name, getattr(codipy.math, _name, _old) if callable(_old) else _old)
-_FUNCTOOLS = {"lru_cache": lru_cache, "cache": cache, "singledispatch": singledispatch,
-              "singledispatchmethod": singledispatchmethod}  # fmt: skip
-MODULES = {"numpy": codipy.numpy, "numpy.linalg": codipy.numpy.linalg}
-MODULES |= {"numpy.fft": codipy.numpy.fft, "math": _MATH, "scipy": codipy.scipy}
-MODULES["importlib"] = module_for(importlib, {"import_module": import_module})
-MODULES |= {"numpy.lib": lib, "numpy.lib.stride_tricks": stride_tricks, "numpy.lib.scimath": scimath}
-MODULES |= {"functools": module_for(functools, _FUNCTOOLS)}
-
-
 def _id(x, /):
     """``id``: of an array of the user's for which an Array stands, that of the array."""
     return id(plain_of(x)) if type(x) is codipy.Array else id(x)
+
+
+# With the names of this Python's, of which code asks whether they are there.
+_OF_MATH = standing(math, {name: getattr(codipy.math, name, old) if callable(old) else old
+                           for name, old in vars(math).items()})  # fmt: skip
+_MATH = types.ModuleType("math")
+vars(_MATH).update(_OF_MATH)
+_FUNCTOOLS = standing(functools, {"lru_cache": lru_cache, "cache": cache, "singledispatch": singledispatch,
+                                  "singledispatchmethod": singledispatchmethod})  # fmt: skip
+_SUM = {"sum": compensated_sum} if COMPENSATED else {}
+_BUILTINS = standing(builtins, {"isinstance": isinstance_, "id": _id} | _SUM)
+_IMPORTLIB = standing(importlib, {"import_module": import_module})
+MODULES = {"numpy": codipy.numpy, "numpy.linalg": codipy.numpy.linalg}
+MODULES |= {"numpy.fft": codipy.numpy.fft, "math": _MATH, "scipy": codipy.scipy}
+MODULES["importlib"] = module_for(importlib, _IMPORTLIB)
+MODULES |= {"numpy.lib": lib, "numpy.lib.stride_tricks": stride_tricks, "numpy.lib.scimath": scimath}
+MODULES |= {"functools": module_for(functools, _FUNCTOOLS)}
 
 
 def _pairs():
@@ -65,17 +70,12 @@ def _pairs():
     for name, new in STRIDED.items():
         yield getattr(np.lib.stride_tricks, name), new
     yield from STANDINS.items()
-    yield isinstance, isinstance_
-    yield id, _id
-    yield importlib.import_module, import_module
-    if COMPENSATED:
-        yield builtins.sum, compensated_sum
-    for name, new in _FUNCTOOLS.items():
-        yield getattr(functools, name), new
+    for module, functions in ((builtins, _BUILTINS), (importlib, _IMPORTLIB), (functools, _FUNCTOOLS)):
+        for name, new in functions.items():
+            yield getattr(module, name), new
     for name, old in vars(math).items():
-        new = getattr(codipy.math, name)
-        if callable(old) and new is not old:
-            yield old, new
+        if callable(old) and _OF_MATH[name] is not old:
+            yield old, _OF_MATH[name]
 
 
 for _kind, _view in VIEWS.items():
