@@ -139,11 +139,26 @@ def _of_sum(function, is_mean):
 def _of_sequence(function):
     @functools.wraps(function, updated=())
     def call(first, *args, **kwargs):
-        if type(first) in _LISTS and not _SEEN.issuperset(map(type, first)):
-            first = [_converted(x) for x in first]
-        return function(first, *args, **kwargs)
+        return function(_each_converted(first), *args, **kwargs)
 
     return call
+
+
+def _of_choices(function):
+    """A function whose second argument is a list of arrays, each of which may be a list; an array is one of arrays."""
+    asked, name = _asking(function), parameters(function).positional[1]
+
+    @functools.wraps(function, updated=())
+    def call(*args, **kwargs):
+        args = [_each_converted(x) if k == 1 else _converted(x) for k, x in enumerate(args)]
+        kwargs = {key: _each_converted(x) if key == name else _converted(x) for key, x in kwargs.items()}
+        return asked(*args, **kwargs)
+
+    return call
+
+
+def _each_converted(x):
+    return [_converted(item) for item in x] if type(x) in _LISTS and not _SEEN.issuperset(map(type, x)) else x
 
 
 def _of_list(function):
@@ -184,6 +199,7 @@ def _of_pieces(function):
     def call(x, condlist, funclist, *args, **kw):
         if type(x) is float or type(x) is np.float64:
             x = np.asarray(x)
+        x = _converted(x)
         is_of_floats = type(x) in (np.ndarray, Array) and x.dtype.kind == "f"
         if is_of_floats and recording() is not None and any(map(callable, funclist)):
             return fillable(piecewise(x, condlist, funclist, *args, **kw))
@@ -227,6 +243,7 @@ _NAMES = {name for name in _KNOWN if hasattr(np, name)}
 FUNCTIONS = {name: _of_arguments(getattr(np, name)) for name in _NAMES.difference(allocation.__all__, _TREES)}
 FUNCTIONS |= {name: _of_sequence(getattr(np, name)) for name in _SEQUENCES}
 FUNCTIONS |= {name: _asking(getattr(np, name)) for name in _TREES if name in _UNASKED}
+FUNCTIONS |= {name: _of_choices(getattr(np, name)) for name in ("choose", "select")}
 FUNCTIONS["apply_along_axis"] = _of_rows(np.apply_along_axis)
 FUNCTIONS["piecewise"] = _of_pieces(np.piecewise)
 FUNCTIONS["trim_zeros"] = _of_list(np.trim_zeros)

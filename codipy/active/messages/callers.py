@@ -17,15 +17,15 @@ import numpy as np
 
 from codipy.active.messages.instead import instead_of, is_rebuilt, is_rebuilt_anyhow
 
-__all__ = ["frames_of_users", "in_rebound_code", "is_of_library", "is_ours", "is_users", "place", "refusal",
-           "refused_out", "runs_recorded", "top"]  # fmt: skip
+__all__ = ["frames_of_users", "in_rebound_code", "is_at_operator", "is_of_library", "is_ours", "is_users", "place",
+           "refusal", "refused_operand", "refused_out", "runs_recorded", "top"]  # fmt: skip
 
 _HERE = Path(__file__).resolve().parents[2]
 _RECORDINGS = "recording.py", "problem.py"  # of ours, where drivers run functions
 _STDLIB = Path(os.__file__).parent
 _STORES = {dis.opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE") if name in dis.opmap}
 _FIELD = dis.opmap["STORE_ATTR"]  # of a record array
-_FIRST_IN_PLACE = 13  # NB_INPLACE_ADD, of the arguments of BINARY_OP
+_FIRST_IN_PLACE, _INDEX = 13, 26  # NB_INPLACE_ADD and NB_SUBSCR, of the arguments of BINARY_OP
 _ASYNC = 0x80 | 0x100 | 0x200  # CO_COROUTINE, CO_ITERABLE_COROUTINE, CO_ASYNC_GENERATOR
 _OWN_ADVICE = {"pandas"}  # libraries for which the caller knows better than to rebuild them
 _REPLACED = {"eval", "exec", "float", "globals", "isinstance", "sum", "super", "type"}  # of the built-ins
@@ -185,6 +185,59 @@ def refused_out(kind="Array"):
         return plain
 
 
+def refused_operand(frame):
+    """What to say of a list or tuple of active values beside a plain array, of which NumPy would make objects.
+
+    Parameters
+    ----------
+    frame : frame
+        Runs the operator.
+
+    Returns
+    -------
+    str or None
+        It names the line, and the list where that is a variable. None where the array is one of objects.
+    """
+    plain = "an operator with a plain array of NumPy would make objects of a list of active values: write np.array(...)"
+    try:
+        if _is_in_place(frame):
+            return _at_users_line("", "", frame, any(map(_rebinds, _frames(frame))))
+        operands = _operands(frame)
+        kinds = [_kind_of(text, frame) for text in operands]
+        if "objects" in kinds:
+            return None
+        lists = [text for text, kind in zip(operands, kinds) if kind in ("builtins.list", "builtins.tuple")]
+        name = lists[0] if len(lists) == 1 else ""
+        what = f"`{name}`" if name else "a list"
+        return (f"{what} holds active values, and beside a plain array NumPy would make an array of objects of it "
+                f"({place(frame)}): write `np.array({name or '...'})`")  # fmt: skip
+    except Exception:  # as in `refusal`
+        return plain
+
+
+def _operands(frame):
+    """Both operands of the operator that a frame runs, as they are written; nothing where that is not one line."""
+    if not hasattr(frame.f_code, "co_positions"):
+        return []
+    first, last, start, end = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+    if first is None or first != last or start is None:
+        return []
+    text = linecache.getline(frame.f_code.co_filename, first, frame.f_globals).encode()[start:end].decode()
+    node = ast.parse(text.strip(), mode="eval").body if text else None
+    return [ast.unparse(node.left), ast.unparse(node.right)] if isinstance(node, ast.BinOp) else []
+
+
+def is_at_operator(frame):
+    """Whether a frame runs an operator of two operands, in place or not; no comparison and no index."""
+    if frame.f_lasti < 0:
+        return False
+    code = frame.f_code.co_code
+    name = dis.opname[code[frame.f_lasti]]
+    if name == "BINARY_OP":
+        return code[frame.f_lasti + 1] < _INDEX
+    return name.startswith(("BINARY_", "INPLACE_")) and name not in ("BINARY_SUBSCR", "BINARY_SLICE")
+
+
 def _is_in_place(frame):
     """Whether a frame runs ``+=`` or its like."""
     if frame.f_lasti < 0:
@@ -292,6 +345,8 @@ def _kind_of(name, frame):
     kind = type(value)
     if getattr(getattr(value, "dtype", None), "names", None):
         return "structured"
+    if kind is np.ndarray and value.dtype.hasobject:
+        return "objects"
     if "[" in name and isinstance(value, (list, tuple, dict)):
         return None  # of an item nothing is known
     return "ndarray" if "ndarray" in [base.__name__ for base in kind.__mro__] else f"{kind.__module__}.{kind.__name__}"

@@ -11,7 +11,7 @@ import sys
 import numpy as np
 
 from codipy.active.doors import door
-from codipy.active.messages.callers import refusal
+from codipy.active.messages.callers import in_rebound_code, is_at_operator, is_users, refusal, refused_operand
 from codipy.active.recordings import status
 from codipy.active.scalar.kinds import converted, type_of
 from codipy.errors import ActiveError
@@ -172,15 +172,21 @@ class _AsArray:
     """``__array__``, which a Real has while nothing records, so that NumPy takes lists of Reals for numbers.
 
     In a recording it must find none: an array of objects keeps the Reals. But what SciPy does with such an array ends
-    in an error that says nothing of Reals, so SciPy is told at once.
+    in an error that says nothing of Reals, so SciPy is told at once. So is rebound code where an operator of a plain
+    array gets a list: its result would be objects there, and numbers in the plain run.
     """
 
     def __get__(self, x, owner=None):
         plain = None if x is None else status.is_plain(x)
         if plain:
             return lambda dtype=None, copy=None: np.array(x.value, dtype)
+        frame = sys._getframe(1)
+        if x is not None and is_at_operator(frame) and is_users(frame) and in_rebound_code():
+            if plain is None:
+                return lambda dtype=None, copy=None: np.array(x.value, dtype)
+            if (message := refused_operand(frame)) is not None:
+                raise ActiveError(message)
         if plain is False:
-            frame = sys._getframe(1)
             name = frame.f_globals.get("__name__", "")
             if name[:6] == "scipy." and name not in _OF_OBJECTS and "__rebound__" not in frame.f_builtins:
                 _demand_passive(x, "np.asarray()", "write x.astype(float64)")

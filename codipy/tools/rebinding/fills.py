@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from codipy.numpy.writers import FUNCTIONS as WRITERS
 from codipy.tools.rebinding.given_outs import Outs
+from codipy.tools.rebinding.listed import Lists
 from codipy.tools.rebinding.names import (
     CALLING,
     FUNCTIONS,
@@ -117,19 +118,23 @@ class Fills:
         By the names of functions, their parameters and the function in which these are looked for.
     outs : Outs
         Tells what the calls of the file give as ``out``.
+    lists : Lists
+        Tells which expressions may be lists, in the functions that stand in no other one.
     """
 
     def __init__(self, tree: ast.Module):
         self._marks = _no_marks()  # of the names with a dot, whatever they are attributes of
         self._results: dict[str, list] = {}  # of a function's name: what names it returns, and whose they are
         self._is_searched = False
-        self.outs = Outs(tree)
+        self.outs, self.lists = Outs(tree), Lists()
         self.places: dict[str, list] = {}  # of a function's name: its parameters and whose names they are
         self.outer: dict[ast.AST, _Outer] = {}
         self._find(tree)
         for outer in self.outer.values():
             for node, own in with_variables(outer.node):
                 self._look_at(outer, node, own)
+                self.lists.look_at(outer, node)
+        self.lists.spread(self.places)
         while self._spread(FILLED) or self._spread_results():
             pass
         for name in set(_shown_as_bytes(tree)):  # an address may have been taken

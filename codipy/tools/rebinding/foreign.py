@@ -70,6 +70,10 @@ class Foreign:
         """Whether what has an index here is an array of numbers, as far as names, attributes and items lead there."""
         return isinstance(target, ast.Subscript) and _is_numeric(self._held(target.value))
 
+    def is_array(self, node):
+        """Whether an expression is an array of numbers that the module has, as far as names lead there."""
+        return _is_numeric(self._held(node))
+
     def makes_array(self, function, imports):
         """Whether a call of it makes an array of numbers."""
         return any(self._found(function, imports) is maker for maker in _MAKERS)

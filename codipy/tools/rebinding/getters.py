@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`operator.attrgetter` in rebuilt code: of a class it asks what ``x.__class__`` asks."""
+"""`operator` in rebuilt code: `attrgetter` asks what ``x.__class__`` asks; operators look into lists beside arrays."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import functools
 import operator as plain
 
 from codipy.numpy.modules import module_for
+from codipy.tools.rebinding import operands
 from codipy.tools.rebinding.attributes import attribute_of
 
 __all__ = ["FUNCTIONS", "STANDINS", "operator"]
@@ -31,6 +32,7 @@ def attrgetter(*attributes):
     return _seeing(getter) or getter
 
 
-FUNCTIONS = {"attrgetter": attrgetter}
+FUNCTIONS = {"attrgetter": attrgetter, "pow": operands.power}
+FUNCTIONS |= {name: getattr(operands, name) for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "matmul")}
 STANDINS = {plain.attrgetter: _seeing}
 operator = module_for(plain, FUNCTIONS)

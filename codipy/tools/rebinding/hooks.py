@@ -36,6 +36,7 @@ from codipy.tools.rebinding.exchange import (
 )
 from codipy.tools.rebinding.made import made, made_items
 from codipy.tools.rebinding.matching import Matching
+from codipy.tools.rebinding.operands import array_of, operate
 from codipy.tools.rebinding.patterns import MATCHING, without_class_patterns
 from codipy.tools.rebinding.replacements import BUILTINS, MODULES, replacement
 from codipy.tools.rebinding.unanswered import unanswered
@@ -61,6 +62,7 @@ from codipy.tools.rebinding.wrapping import (
     MODULES_OF,
     MRO_METHOD_OF,
     MRO_OF,
+    OPERATE,
     POPPED,
     SOLVE_OF,
     TAKEN,
@@ -133,8 +135,15 @@ def _method_of(value, name):
     """``value.dot`` or its like, which of a plain array takes what is active: NumPy's asks that for plain numbers."""
     if type(value) is not np.ndarray:
         return getattr(value, name)
+    if name == "clip":
+        return functools.partial(_clip, value.clip)
     function = getattr(np, name)
     return functools.partial(replacement(function, function), value)
+
+
+def _clip(clip, *args, **kwargs):
+    """``value.clip`` of a plain array, which asks arrays what they are, and no lists."""
+    return clip(*map(array_of, args), **{name: array_of(x) for name, x in kwargs.items()})
 
 
 def _eval(source, globals=None, locals=None, /):
@@ -271,7 +280,7 @@ def make_builtins(view, mapping):
     found |= {MRO_OF: mro_of, MRO_METHOD_OF: mro_method_of, BASES_OF: bases_of, BASE_OF: base_of}
     found |= {CLASS_OF: class_of, MADE: made, MADE_ITEMS: made_items, TAKEN: taken, POPPED: popped}
     found |= {METHOD_OF: _method_of, SOLVE_OF: _solve_of, IS_PLAIN: is_plain, HELD_PARAMETER: held_parameter}
-    found |= {HELD_ITEM: held_item, HOLD_ITEM: hold_item, HOLD_ITEMS: hold_items}
+    found |= {HELD_ITEM: held_item, HOLD_ITEM: hold_item, HOLD_ITEMS: hold_items, OPERATE: operate}
     found |= {HOLD_RESULT: hold_result, MATCHING: Matching, MODULES_OF: modules_of}
     found |= {IS_SAME: functools.partial(_is_same, rebinder), DICT_OF: functools.partial(_dict_of, rebinder)}
     found |= {HOLD_ATTRIBUTE: hold_attribute, HOLD_CELL: hold_cell, HOLD_GLOBAL: functools.partial(hold_global, view)}

@@ -23,6 +23,7 @@ from codipy.scipy import namespace as scipy_namespace
 from codipy.tools.rebinding.caches import cache, lru_cache
 from codipy.tools.rebinding.containers import VIEWS
 from codipy.tools.rebinding.dispatching import singledispatch, singledispatchmethod
+from codipy.tools.rebinding.operands import divmod_, pow_
 from codipy.tools.rebinding.sums import COMPENSATED, compensated_sum
 from codipy.tools.rebinding.together import plain_of
 
@@ -49,7 +50,7 @@ vars(_MATH).update(_OF_MATH)
 _FUNCTOOLS = standing(functools, {"lru_cache": lru_cache, "cache": cache, "singledispatch": singledispatch,
                                   "singledispatchmethod": singledispatchmethod})  # fmt: skip
 _SUM = {"sum": compensated_sum} if COMPENSATED else {}
-_BUILTINS = standing(builtins, {"isinstance": isinstance_, "id": _id} | _SUM)
+_BUILTINS = standing(builtins, {"isinstance": isinstance_, "id": _id, "divmod": divmod_, "pow": pow_} | _SUM)
 _IMPORTLIB = standing(importlib, {"import_module": import_module})
 MODULES = {"numpy": codipy.numpy, "numpy.linalg": codipy.numpy.linalg}
 MODULES |= {"numpy.fft": codipy.numpy.fft, "math": _MATH, "scipy": codipy.scipy}

@@ -9,7 +9,7 @@ that fills a parameter begins with ``out = held_parameter([out, out := None], ..
 what `ancestry.py` says, and ``sys.modules`` becomes
 ``modules_of(sys.modules)``, whose modules are those that ``import`` gives rebuilt code; ``a is b`` becomes
 ``is_same(a, b)``, since a class and what stands for it in rebuilt code are one. What ``match`` statements ask is in
-`patterns.py`.
+`patterns.py`. ``x * [p, 1.0]`` becomes ``operate(2, x, [p, 1.0])``, see `operands.pyx`.
 """
 
 from __future__ import annotations
@@ -40,12 +40,13 @@ from codipy.tools.rebinding.names import (
     places_of,
     root_of,
 )
+from codipy.tools.rebinding.operands import OPERATORS
 from codipy.tools.rebinding.patterns import with_conditions
 
 __all__ = [
     "BASES_OF", "BASE_OF", "CLASS_OF", "DEFAULTS", "DICT_OF", "HELD_ITEM", "HELD_PARAMETER", "HOLD_ATTRIBUTE",
     "HOLD_CELL", "HOLD_GLOBAL", "HOLD_ITEM", "HOLD_ITEMS", "HOLD_RESULT", "IS_PLAIN", "IS_SAME", "MADE", "MADE_ITEMS",
-    "METHOD_OF", "MODULES_OF", "MRO_METHOD_OF", "MRO_OF", "OWN", "POPPED", "SOLVE_OF", "TAKEN", "wrap",
+    "METHOD_OF", "MODULES_OF", "MRO_METHOD_OF", "MRO_OF", "OPERATE", "OWN", "POPPED", "SOLVE_OF", "TAKEN", "wrap",
 ]  # fmt: skip
 
 MADE, MADE_ITEMS = "codipy: made", "codipy: made_items"  # names that no source can say
@@ -54,6 +55,7 @@ HOLD_RESULT = "codipy: hold_result"
 HOLD_CELL, HOLD_GLOBAL = "codipy: hold_cell", "codipy: hold_global"
 HELD_ITEM, HELD_PARAMETER, IS_PLAIN = "codipy: held_item", "codipy: held_parameter", "codipy: is_plain"
 TAKEN, POPPED = "codipy: taken", "codipy: popped"
+OPERATE = "codipy: operate"
 DEFAULTS = "codipy: defaults"  # a constant that becomes the default arguments of the function, see `rebinder.py`
 CLASS_OF, SOLVE_OF, METHOD_OF = "codipy: class_of", "codipy: solve_of", "codipy: method_of"
 MODULES_OF, IS_SAME, DICT_OF = "codipy: modules_of", "codipy: is_same", "codipy: dict_of"
@@ -64,7 +66,8 @@ _ATTRIBUTES_OF = {  # what is something else there
 }  # fmt: skip
 # Of factors that SciPy has of sparse matrices, and of classes.
 _METHODS_OF = {"mro": MRO_METHOD_OF, "solve": SOLVE_OF}
-# Of plain arrays, beside `dot`, with an argument that may be active.
+_UNASKED = ("choose", "clip", "dot")  # methods of plain arrays that do not ask what they are given, or lists
+# Of plain arrays, beside these, with an argument that may be active.
 _ASKING = {"max": "initial", "min": "initial", "prod": "initial", "std": "mean", "sum": "initial", "var": "mean"}
 OWN = "codipy: own"  # the argument of functions that the source has not
 _MAKING = (ast.BinOp, ast.UnaryOp, ast.Subscript)  # beside calls
@@ -390,6 +393,15 @@ class _Wrapper:
         is_wanted = id(node) in self._wanted or _is_text(node.slice)
         return is_wanted and self._exchanges(list(map(item_of, names_of(node.value))))
 
+    def _is_of_list(self, node):
+        """Whether an operator may have a plain array and a list as operands; of arrays made inside `made` knows."""
+        if not isinstance(node, ast.BinOp) or _operator(node) not in OPERATORS or _is_text(node.left):
+            return False
+        operands = node.left, node.right
+        if any(map(_is_of_constants, operands)):
+            return False
+        return any(self._file.lists.has(self._outer, one) or self._is_foreign.is_array(one) for one in operands)
+
     def _make_defaults(self, arguments):
         """Wrap the default arguments of a function that is defined while rebuilt code runs."""
         names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
@@ -433,10 +445,12 @@ class _Wrapper:
     def _held(self, node, scopes):
         if not isinstance(node, ast.AST):
             return node
-        is_item = self._is_held_item(node)  # as it is in the source
+        is_item, is_of_list = self._is_held_item(node), self._is_of_list(node)  # as it is in the source
         self.hold(node, scopes)
         if is_item:
             return self._call(HELD_ITEM, [node.value, node.slice], node)
+        if is_of_list:
+            return self._call(OPERATE, [ast.Constant(OPERATORS.index(_operator(node))), node.left, node.right], node)
         if isinstance(node, ast.Attribute) and node.attr in _ATTRIBUTES_OF and isinstance(node.ctx, ast.Load):
             return self._call(_ATTRIBUTES_OF[node.attr], [node if node.attr == "modules" else node.value], node)
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
@@ -444,7 +458,7 @@ class _Wrapper:
         if isinstance(node, ast.Attribute) and self._may_be_method(node):
             if node.attr in _METHODS_OF:
                 return self._call(_METHODS_OF[node.attr], [node.value], node)
-            if node.attr == "dot" or id(node) in self._asking:
+            if node.attr in _UNASKED or id(node) in self._asking:
                 return self._call(METHOD_OF, [node.value, ast.Constant(node.attr)], node)
         if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
             return node
@@ -482,6 +496,16 @@ def _alternatives(node):
     elif isinstance(node, (ast.BoolOp, ast.IfExp, ast.List, ast.Tuple)):
         for leaf in leaves_of(node):
             yield from _alternatives(leaf)
+
+
+def _operator(node):
+    return type(node.op).__name__
+
+
+def _is_of_constants(node):
+    """Whether an expression has no variable, nor anything else that could be active."""
+    return all(isinstance(part, (ast.Constant, ast.List, ast.Tuple, ast.UnaryOp, ast.unaryop, ast.expr_context))
+               for part in ast.walk(node))  # fmt: skip
 
 
 def _is_text(node):
