@@ -15,10 +15,12 @@ from codipy.complexes.composed import at
 from codipy.complexes.creation import as_complex
 from codipy.complexes.elementary import of_function
 from codipy.complexes.movement import assign, holds, plain, value_tree
-from codipy.complexes.record import RULES, record, special_name
+from codipy.complexes.record import RULES, record, recorded_once, special_name
 from codipy.complexes.scalar import Complex
 from codipy.numpy.arguments import refuse
 from codipy.numpy.differentiable import ROUNDED
+from codipy.numpy.laid_out import Layout, loop_into
+from codipy.numpy.primitive import Primitive
 from codipy.numpy.special import REFUSED
 from codipy.numpy.ufuncs import GENERALISED, demand_unread, kept, ordered
 
@@ -163,7 +165,7 @@ def array_ufunc(ufunc, method, inputs, kwargs):
         if name is not None and type(inputs[1]) is Real and called_by_operator(1):
             return operators.apply_operator(name, inputs)
     if status.in_passive() or not (holds(inputs) or holds(kwargs) or holds(outs or ()) and "where" in kwargs):
-        given = {} if outs is None else {"out": tuple(np.array(plain(out)) for out in outs)}  # `where` may leave some
+        given = {} if outs is None else {"out": tuple(map(_laid_out, outs))}  # `where` may leave some
         values = getattr(ufunc, method)(*value_tree(inputs), **value_tree(kwargs), **given)
         return assign(values if ufunc in PASSIVE else fresh(values), outs)
     if method == "at":
@@ -198,6 +200,8 @@ def array_ufunc(ufunc, method, inputs, kwargs):
         found = found if order == "K" else ordered(found, order, inputs)
         if outs is None:
             return found
+        if dtype is None:
+            found = _with_values_for(ufunc, found, inputs, outs, kwargs)
         if ufunc in GENERALISED:
             demand_unread(ufunc, inputs, found, outs[0] if isinstance(outs, tuple) else outs)
         return assign(found, outs, kept(ufunc, inputs, kwargs))
@@ -205,8 +209,43 @@ def array_ufunc(ufunc, method, inputs, kwargs):
         result = _apply(ufunc, inputs, kwargs)
     out = outs[0] if isinstance(outs, tuple) else outs
     rest = np.zeros(np.shape(plain(result)), plain(result).dtype) if out is None else out
+    if out is not None and dtype is None:
+        result = _with_values_for(ufunc, result, inputs, out, kwargs, where)
     found = np.where(where, result, rest)
     return assign(found if order == "K" else ordered(found, order, inputs), outs, 0)
+
+
+def _laid_out(out):
+    """A copy of the values with the same strides, by which NumPy chooses the loop."""
+    return Layout([out]).copies([plain(out)])[0] if np.ndim(plain(out)) else np.array(plain(out))
+
+
+def _with_values_for(ufunc, found, inputs, out, options, where=True):
+    """A result with the bits that NumPy's loop gives for this ``out=``: `square` has others from strides to strides."""
+    out = out[0] if isinstance(out, tuple) else out
+    if ufunc.signature is not None or options or type(found) is not ComplexArray or type(out) is not ComplexArray:
+        return found
+    if out.shape != found.shape or out.dtype != found.dtype or out.strides == found.strides:
+        return found
+    run = loop_into(ufunc, inputs, out, {"where": where})
+    args = (*inputs, np.array(plain(out)))
+    written = np.broadcast_to(where, out.shape)
+    if run(*value_tree(args))[written].tobytes() == plain(found)[written].tobytes():
+        return found
+    return recorded_once(_of_loop(ufunc, run), (found, *args))
+
+
+def _of_loop(ufunc, run):
+    """A primitive that puts the values of a loop in the place of those that an operand has."""
+
+    def vjp(g, out, args, kwargs, argnums):
+        return [g if k == 0 else None for k in argnums]
+
+    def jvp(tangents, out, args, kwargs):
+        return tangents[0] if 0 in tangents else np.zeros(np.shape(out), out.dtype)
+
+    return Primitive(f"np.{ufunc.__name__} with out=", lambda found, *args: run(*args), vjp, jvp, keep_args=False,
+                     keep_out=False)  # fmt: skip
 
 
 _POWERS = {1: np.positive, 2: np.square, -1: np.reciprocal, 0.5: np.sqrt}  # as NumPy's operator
@@ -225,6 +264,7 @@ def operate(ufunc, x, y, other):
 
 def in_place(ufunc, z, other):
     """``z += other`` and its like."""
+    is_power = ufunc is np.power and isinstance(other, (int, float, complex)) and other in _POWERS
     result = operate(ufunc, z, other, other)
     if result is NotImplemented:
         return result
@@ -235,7 +275,7 @@ def in_place(ufunc, z, other):
         )
     if not z.flags.writeable:
         raise ValueError("output array is read-only")
-    z[...] = result
+    z[...] = _with_values_for(_POWERS[other], result, (z,), z, {}) if is_power else result
     return z
 
 

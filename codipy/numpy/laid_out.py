@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from codipy.active.array import Array, plain
+from codipy.active.array import Array, is_complex_variable, plain
 from codipy.active.arrays.elementwise_door import overlap
 from codipy.scipy.kernels.exact import with_values_of
 
 from .arguments import holds_active, value_tree
 
-__all__ = ["loop_for", "with_values_for"]
+__all__ = ["Layout", "loop_for", "loop_into", "with_values_for"]
 
 
 def _span(place, shape, strides, itemsize):
@@ -37,20 +37,25 @@ def _geometry(x, written):
     return overlap(relation, x, written) or (overlap(relation, x, x)[0], None)
 
 
-class _Layout:
+def _first_parts(x):
+    """The real parts of complex numbers, which begin where these do; real ones are their own."""
+    return x.real if is_complex_variable(x) or x.dtype.kind == "c" else x
+
+
+class Layout:
     """Where arrays lie, of which the last is written to."""
 
     def __init__(self, arrays):
-        written = arrays[-1]
+        written = _first_parts(arrays[-1])
         self._places = []
         for x in arrays:
-            if not isinstance(x, (Array, np.ndarray)):
+            if not (isinstance(x, (Array, np.ndarray)) or is_complex_variable(x) and x.shape):
                 self._places.append(None)
                 continue
-            strides, place = _geometry(x, written)
-            itemsize = x.dtype.itemsize
+            strides, place = _geometry(_first_parts(x), written)
+            itemsize = _first_parts(x).dtype.itemsize
             bytes_between = None if place is None else place * itemsize
-            self._places.append((bytes_between, x.shape, tuple(step * itemsize for step in strides), itemsize))
+            self._places.append((bytes_between, x.shape, tuple(step * itemsize for step in strides), x.dtype.itemsize))
         spans = [_span(*known) for known in self._places if known is not None and known[0] is not None]
         self._first, self._last = min(span[0] for span in spans), max(span[1] for span in spans)
 
@@ -105,9 +110,27 @@ def loop_for(ufunc, inputs, out, options):
         Of plain values of the inputs and of what stands in `out`: gives the result.
     """
     is_repeated = ufunc.signature is None and _is_repeated(inputs, out)
-    if not (_is_reversed(out) or is_repeated and any(map(_is_reversed, inputs))):
-        return None
-    layout = _Layout([*inputs, out])
+    is_other = _is_reversed(out) or is_repeated and any(map(_is_reversed, inputs))
+    return loop_into(ufunc, inputs, out, options) if is_other else None
+
+
+def loop_into(ufunc, inputs, out, options):
+    """What runs NumPy's loop for an ``out=``, see `loop_for`; operands may be complex.
+
+    Parameters
+    ----------
+    ufunc : ufunc
+        With one result.
+    inputs : tuple
+    out : Array
+        Or a ComplexArray, or a plain array.
+    options : dict
+
+    Returns
+    -------
+    callable
+    """
+    layout = Layout([*inputs, out])
 
     def run(*values):
         *given, result = layout.copies(values)
