@@ -143,57 +143,41 @@ def test_extremes_write_into_out():
         assert bits(codipy.vjp(f, z)[0]) == bits(f(z)), function
 
 
-def _stepping(z):
-    return z[::2, ::-1]
-
-
-def _of_columns(z):
-    return np.zeros(z.shape[::-1], z.dtype).T
-
-
 def _into_columns(z):
-    out = _of_columns(z[::2])
-    np.square(z[::2], out=out)
-    return out
-
-
-def _into_steps(z):
-    out = np.zeros((2 * len(z), z.shape[1]), z.dtype)
-    np.square(z.T, out=out[::2].T)
+    out = np.zeros(z.shape[::-1], z.dtype).T[:, ::2]
+    np.square(z[:, ::2], out=out)
     return out
 
 
 def _into_itself(z):
     z = z * 1.0
-    np.square(_stepping(z), out=_stepping(z))
+    np.square(z[1:8, ::2], out=z[1:8, ::2])
     return z
 
 
 def _in_place(z):
     z = z * 1.0
-    part = z[1::2, 1:]
+    part = z[::-1, ::2]
     part **= 2
     return z
 
 
 def _where(z):
     z = z * 1.0
-    out = _of_columns(_stepping(z))
-    np.square(_stepping(z), out=out, where=z.real[::2] > 0.0)
-    return out
+    np.square(z[::-1, ::2], out=z[::-1, ::2], where=z.real[:, ::2] > 0.0)
+    return z
 
 
 def _over_neighbours(z):
     z = z * 1.0
-    np.square(z[:-2:2], out=z[1:-1:2])
-    np.square(z[:-3], out=z[3:])
+    np.square(z[:-2, ::2], out=z[2:, 1::2])
     return z
 
 
-@pytest.mark.parametrize("f", [_into_columns, _into_steps, _into_itself, _in_place, _where, _over_neighbours])
+@pytest.mark.parametrize("f", [_into_columns, _into_itself, _in_place, _where, _over_neighbours])
 @pytest.mark.parametrize("kind", [np.complex128, np.complex64])
 def test_squares_from_steps_to_steps_have_the_bits_of_that_loop(f, kind):
-    z = np.reshape(numbers(9 * 7), (9, 7)).astype(kind)
+    z = np.reshape(numbers(9 * 40), (9, 40)).astype(kind)
     assert bits(codipy.vjp(f, z)[0]) == bits(f(z))
     if kind is np.complex128:
         codipy.check_derivatives(lambda x: np.sum(np.abs(f(z * x)) ** 2), 1.1)
