@@ -14,7 +14,7 @@ from codipy.errors import ActiveError
 from codipy.tape.strategies.table import STRATEGIES
 
 LIBRARY = """
-    import builtins, functools, math
+    import builtins, functools, itertools, math
 
     def plain(v): return v * 3 if isinstance(v, float) else v * 2
     def pair(v): return v * 3 if isinstance(v, (int, float)) else v * 2
@@ -78,11 +78,29 @@ LIBRARY = """
     def renamed(v):
         ask = isinstance
         return v * 3 if ask(v, float) else v * 2
+    _type, _isinstance, _kind_of = type, isinstance, functools.partial(type)
+    def by_alias(v): return v * 3 if _type(v) is float else v * 2
+    def by_other_name(v): return v * 3 if _isinstance(v, float) else v * 2
+    def by_partial(v): return v * 3 if _kind_of(v) is float else v * 2
+    def mapped(v): return v * 3 if float in map(type, [v]) else v * 2
+    def mapped_by_alias(v): return v * 3 if float in set(map(_type, [v])) else v * 2
+    def sorted_by(v): return sorted([v, 2], key=lambda w: type(w) is float)[-1] * 3
+    def grouped(v): return v * 3 if [k for k, _ in itertools.groupby([v], type)] == [float] else v * 2
+    def filtered(v): return v * (2 + len(list(filter(functools.partial(_isinstance, v), [float]))))
+    def partly(v): return v * 3 if functools.partial(type)(v) is float else v * 2
+    def from_builtins(v): return v * 3 if builtins.type(v) is float else v * 2
+    def as_default(v, kind_of=type): return v * 3 if kind_of(v) is float else v * 2
+    def as_keyword(v, *, ask=isinstance): return v * 3 if ask(v, float) else v * 2
+    def renamed_type(v):
+        kind_of = type
+        return v * 3 if kind_of(v) is float else v * 2
+    def enclosing(kind_of): return lambda v: v * 3 if kind_of(v) is float else v * 2
+    in_a_cell = enclosing(type)
     KINDS, TABLE, DATA = (int, float), {float: 3, int: 4}, [1.0]
     def sine(v): return math.sin(v) if isinstance(v, float) else v
     def of_array(a): return (a * 3 if isinstance(a, ARRAY) else a * 2).sum()
     NAMES = [name for name, f in list(globals().items()) if callable(f) and name not in (
-        "_", "Model", "Typed", "cached", "decorated", "sine", "of_array")]
+        "_", "Model", "Typed", "_isinstance", "_kind_of", "_type", "cached", "decorated", "enclosing", "sine", "of_array")]
 """
 
 
@@ -106,6 +124,8 @@ NAMES = [
     "named", "by_default", "named_if", "named_of_call", "derived", "comprehension", "several", "matched", "dispatches",
     "method", "typed", "equal", "one_of", "by_table", "by_text", "kept", "inner", "wrapped", "asks_cached",
     "typed_method", "asks_typed", "handed_on", "of_both", "renamed",
+    "by_alias", "by_other_name", "by_partial", "mapped", "mapped_by_alias", "sorted_by", "grouped", "filtered",
+    "partly", "from_builtins", "as_default", "as_keyword", "renamed_type", "in_a_cell",
 ]  # fmt: skip
 
 
@@ -166,7 +186,20 @@ def test_who_only_names_a_type_asks_nothing():
     def deep(v):
         return [type(w) for w in v]
 
-    assert [asks_in_vain(f.__code__) for f in (name, own, attribute, text, deep)] == [False] * 3 + [True] * 2
+    def compares(v):
+        return v is type or isinstance(v, (int, type)) or type.mro(v) or issubclass(v, type) or type("A", (), {})
+
+    def derives():
+        class Meta(type):
+            pass
+
+        return Meta
+
+    def hands_on(v):
+        return map(type, v)
+
+    found = [asks_in_vain(f.__code__) for f in (name, own, attribute, compares, derives, text, deep, hands_on)]
+    assert found == [False] * 5 + [True] * 3
 
 
 def test_arrays(library):

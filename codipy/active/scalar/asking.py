@@ -17,6 +17,9 @@ _CALLS = {"CALL", "CALL_FUNCTION", "CALL_METHOD", "PRECALL"}
 _MANY = 40  # instructions for the arguments of `isinstance`: a function with more counts as one that hands it on
 _NAMES = {"__module__", "__name__", "__qualname__"}
 _NUMBERS = {"complex", "complex128", "complex64", "float", "float32", "float64", "ndarray"}
+_STANDING = {"isinstance": "isinstance", "type": "type"}
+_BESIDE = {"CACHE", "EXTENDED_ARG"}
+_COMPARING = {"COMPARE_OP", "CONTAINS_OP", "IS_OP", "LOAD_ATTR", "LOAD_METHOD"}
 _LEAVES = {
     "JUMP_ABSOLUTE", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT", "JUMP_FORWARD", "RAISE_VARARGS", "RERAISE",
     "RETURN_CONST", "RETURN_VALUE",
@@ -58,8 +61,8 @@ def asks(code, at):
     return False
 
 
-def asks_in_vain(code):
-    """Whether a function asks for a class where `asks` is not asked: by ``type(v)``, or by `isinstance` handed on.
+def asks_in_vain(code, names=None):
+    """Whether a function asks for a class where `asks` is not asked: by ``type(v)``, or by either of both handed on.
 
     Of ``type(self)`` and of ``type(v).__name__`` in a message the answer does not matter.
 
@@ -67,19 +70,55 @@ def asks_in_vain(code):
     ----------
     code : code
         The functions in it count too.
+    names : dict, optional
+        By names that it reads, what stands there of `type` and `isinstance`, or "either" for what is made of one of
+        them; those two alone if it is not given.
 
     Returns
     -------
     bool
     """
-    if not {"isinstance", "type"}.isdisjoint(code.co_names):
-        steps = list(dis.get_instructions(code))
-        loaded = [(k, step.argval) for k, step in enumerate(steps) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")]
-        for k, name in loaded:
-            handed_on = name == "isinstance" and _call_of(steps[:k + _MANY], k, 2) is None
-            if handed_on or name == "type" and _is_type_asked(steps, k):
+    names = _STANDING if names is None else names
+    if not names.keys().isdisjoint((*code.co_names, *code.co_varnames, *code.co_freevars)):
+        steps = [step for step in dis.get_instructions(code) if step.opname not in _BESIDE]
+        for k, step in enumerate(steps):
+            if not step.opname.startswith("LOAD_"):
+                continue
+            is_attribute = step.opname in ("LOAD_ATTR", "LOAD_METHOD")
+            if is_attribute and not _is_of_builtins(steps, k):
+                continue
+            loaded = step.argval if isinstance(step.argval, tuple) else (step.argval,)  # two variables in Python 3.13
+            found = [_STANDING.get(name) if is_attribute else names.get(name) for name in loaded]
+            if any(what is not None and _is_asked(steps, k, what) for what in found):
                 return True
-    return any(asks_in_vain(part) for part in code.co_consts if isinstance(part, CodeType))
+    return any(asks_in_vain(part, names) for part in code.co_consts if isinstance(part, CodeType))
+
+
+def _is_of_builtins(steps, k):
+    return k > 0 and steps[k - 1].opname.startswith("LOAD_") and steps[k - 1].argval in ("builtins", "__builtins__")
+
+
+def _is_asked(steps, k, what):
+    """Whether `type` or `isinstance`, which an instruction loads, asks there or is handed on."""
+    if what == "either":
+        return True
+    if what == "isinstance":
+        is_own = steps[k].argval == what  # `asks` knows a call by that name
+        return not is_own or _call_of(steps[:k + _MANY], k, 2) is None
+    if _call_of(steps, k, 1) is not None:
+        return _is_type_asked(steps, k)
+    return _call_of(steps, k, 3) is None and not _is_compared(steps, k)
+
+
+def _is_compared(steps, k):
+    """Whether `type` is there what something is compared with, a base class, or has its attributes read."""
+    after = steps[k + 1:k + 3]
+    names = [step.opname for step in after]
+    if not names or names[0] in _COMPARING or names[0].startswith(("BUILD_", "STORE_NAME")):
+        return True
+    is_call = names[0] in _CALLS and after[0].arg == 2
+    is_class = any(step.opname == "LOAD_BUILD_CLASS" for step in steps[:k])
+    return is_class or is_call and any(step.argval in ("isinstance", "issubclass") for step in steps[max(k - _MANY, 0):k])
 
 
 def _is_type_asked(steps, k):

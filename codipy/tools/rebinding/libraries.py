@@ -13,6 +13,7 @@ goes on with the value.
 
 from __future__ import annotations
 
+import functools
 import sys
 import weakref
 from types import FunctionType, ModuleType
@@ -146,9 +147,34 @@ def _looked_through(library):
                         functions.update((id(f), f) for f in _functions_of(value))
                     elif other is not None and other not in _APART:
                         others.add(other)
-        asking = [weakref.ref(f) for f in functions.values() if asks_in_vain(code_of(f))]
+        of_modules: dict = {}
+        asking = [weakref.ref(f) for f in functions.values() if asks_in_vain(code_of(f), _names_of(f, of_modules))]
         known = _asking[library] = len(loaded), asking, others
     return known
+
+
+def _names_of(f, of_modules):
+    """The names of `type` and `isinstance` in a function: those of the module, of its cells and its parameters."""
+    variables = f.__globals__
+    names = of_modules.get(id(variables))
+    if names is None:
+        names = of_modules[id(variables)] = _asking_among({"isinstance": isinstance, "type": type} | variables)
+    if f.__closure__ or f.__defaults__ or f.__kwdefaults__:
+        code = code_of(f)
+        own = dict(zip(reversed(code.co_varnames[:code.co_argcount]), reversed(f.__defaults__ or ())))
+        own |= dict(zip(code.co_freevars, map(contents, f.__closure__ or ()))) | (f.__kwdefaults__ or {})
+        names = {name: what for name, what in names.items() if name not in own} | _asking_among(own)
+    return names
+
+
+def _asking_among(variables):
+    return {name: what for name, value in list(variables.items()) if (what := _what_asks(value)) is not None}
+
+
+def _what_asks(value):
+    if value is type or value is isinstance:
+        return value.__name__
+    return "either" if type(value) is functools.partial and _what_asks(value.func) is not None else None
 
 
 def _functions_of(value):
