@@ -100,7 +100,8 @@ LIBRARY = """
     def sine(v): return math.sin(v) if isinstance(v, float) else v
     def of_array(a): return (a * 3 if isinstance(a, ARRAY) else a * 2).sum()
     NAMES = [name for name, f in list(globals().items()) if callable(f) and name not in (
-        "_", "Model", "Typed", "_isinstance", "_kind_of", "_type", "cached", "decorated", "enclosing", "sine", "of_array")]
+        "_", "Model", "Typed", "_isinstance", "_kind_of", "_type", "cached", "decorated", "enclosing", "sine",
+        "of_array")]
 """
 
 

@@ -114,11 +114,12 @@ def _is_compared(steps, k):
     """Whether `type` is there what something is compared with, a base class, or has its attributes read."""
     after = steps[k + 1:k + 3]
     names = [step.opname for step in after]
-    if not names or names[0] in _COMPARING or names[0].startswith(("BUILD_", "STORE_NAME")):
+    if not names or names[0] in _COMPARING or names[0].startswith("BUILD_"):
         return True
     is_call = names[0] in _CALLS and after[0].arg == 2
-    is_class = any(step.opname == "LOAD_BUILD_CLASS" for step in steps[:k])
-    return is_class or is_call and any(step.argval in ("isinstance", "issubclass") for step in steps[max(k - _MANY, 0):k])
+    if any(step.opname == "LOAD_BUILD_CLASS" for step in steps[:k]):
+        return True
+    return is_call and any(step.argval in ("isinstance", "issubclass") for step in steps[max(k - _MANY, 0):k])
 
 
 def _is_type_asked(steps, k):
