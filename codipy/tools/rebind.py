@@ -123,7 +123,7 @@ class Rebinding(Entrance):
         tuple
             The function, and the arguments: `args` and `kwargs` themselves where there was nothing to translate.
         """
-        function, held = self.current(), None
+        function, held, given = self.current(), None, (args, kwargs)
         values = (*args, *kwargs.values()) if kwargs else args
         plain = self.rebinder.opaque.kinds.are_plain(values, self.alone)
         if plain is False or plain is None and self._refreshed(self.classes):
@@ -131,8 +131,11 @@ class Rebinding(Entrance):
             args, kwargs = held.new[0], dict(zip(kwargs, held.new[1]))
             function = self.current()
         if not self.rebinder.opaque.is_empty:
+            generation = self.rebinder.generation
             if self._refreshed(self.openings):
                 function = self.current()
+                if held is not None and generation != self.rebinder.generation:  # they have one of these
+                    return self.prepare(*given)
             if not self.is_closed or plain is not True:
                 opaque = self.rebinder.opaque
                 if is_new_here(opaque):

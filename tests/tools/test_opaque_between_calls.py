@@ -8,6 +8,7 @@ import math
 import sys
 import types
 
+import numpy as np
 import pytest
 
 import codipy
@@ -268,6 +269,70 @@ LOOKED_FOR = {
 @pytest.mark.parametrize("use", LOOKED_FOR)
 def test_functions_are_equal_to_those_found_as_they_are(use):
     check(LOOKED_FOR[use])
+
+
+class Listening:
+    def __init__(self, weight):
+        self.weight, self.heard, self.work = weight, 0, np.zeros(2)
+
+    def hear(self, v):
+        self.heard += 1
+        self.work[0] = self.scaled(v)
+        return self.work[0] * (1.0 if isinstance(v, float) else 7.0)
+
+    def scaled(self, v):
+        return math.sin(v) * self.weight
+
+
+class Hearing(Listening):
+    def hear(self, v):
+        return super().hear(v) + self.scaled(v)
+
+
+class Bus:
+    def __init__(self, *methods):
+        self.methods = set(methods)
+
+    def fire(self, v):
+        return sum(method(v) for method in self.methods)
+
+
+EAR, OTHER, DEAF = Hearing(2.0), Listening(3.0), Listening(5.0)
+BOUND, WAITING, WEIGHTS, BUS = {EAR.hear}, collections.deque([OTHER.hear]), {EAR.hear: 3.0}, Bus(OTHER.hear)
+
+
+def forgets(v):
+    BUS.methods.discard(OTHER.hear)
+    count = len(BUS.methods)
+    BUS.methods.add(OTHER.hear)
+    return BUS.fire(v) + count * v
+
+
+METHODS = {
+    "in a set": lambda v: v if EAR.hear in BOUND and DEAF.hear not in BOUND and EAR.scaled not in BOUND else 10 * v,
+    "called": lambda v: sum(method(v) for method in BOUND) + EAR.scaled(v) * (EAR.hear in BOUND),
+    "equal sets": lambda v: v if {EAR.hear} == BOUND and BOUND & {OTHER.hear, DEAF.hear} == set() else 10 * v,
+    "deque": lambda v: OTHER.hear(v) if OTHER.hear in WAITING and WAITING[0] == OTHER.hear else 10 * v,
+    "key": lambda v: v * WEIGHTS.get(EAR.hear, 10.0),
+    "attribute": lambda v: BUS.fire(v) if OTHER.hear in BUS.methods else 10 * v,
+    "taken out": forgets,
+}
+
+
+@pytest.mark.parametrize("use", METHODS)
+def test_bound_methods_are_equal_to_those_found_as_they_are(use):
+    check(METHODS[use])
+    assert BUS.methods == {OTHER.hear} and type(EAR.work) is np.ndarray
+
+
+def test_a_method_that_turns_out_to_be_in_a_set():
+    """Its object was seen through a twin before."""
+    ear, held = Hearing(2.0), Bus()
+    gradient = codipy.value_and_grad(lambda v, o: o.hear(v) if o.hear in held.methods else 10 * o.hear(v))
+    assert gradient(AT, ear)[0] == 10 * Hearing(2.0).hear(AT)
+    held.methods.add(ear.hear)
+    assert gradient(AT, ear)[0] == Hearing(2.0).hear(AT)
+    assert gradient(AT, DEAF)[0] == 10 * Listening(5.0).hear(AT)
 
 
 def late(v):

@@ -243,6 +243,8 @@ class Opaque:
             rebinder.translate(f, draft)
             if (unit := rebinder.known(f)) is not None and unit.called is not f:
                 found[id(f)] = f, unit
+        while snapshot.methods:
+            rebinder.leave_alone(snapshot.methods.pop().__self__)
         opening.asks = bool(sum(map(rebinder.libraries.meet, snapshot.foreign)))
         for cls in (*snapshot.classes, *((type(value),) if is_class and opening.cover is None else ())):
             self.look(cls, draft)

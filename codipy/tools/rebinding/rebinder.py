@@ -16,7 +16,7 @@ import numpy as np
 
 from codipy.tools.rebinding.ancestry import origin_of
 from codipy.tools.rebinding.caches import LRU, entries_of, entry_of, identity_cache
-from codipy.tools.rebinding.classes import Twins
+from codipy.tools.rebinding.classes import Twins, can_be_seen_through
 from codipy.tools.rebinding.code import is_async, is_generator, scan, writes_in_place
 from codipy.tools.rebinding.containers import CONTAINERS, holds, make_view, origin_of_view
 from codipy.tools.rebinding.diverted import code_of
@@ -60,11 +60,15 @@ class Rebinder:
     led : WeakKeyDictionary
         Functions that stand in rebuilt code themselves, since it has them as they are in a set or the like, where one
         that was rebuilt is not found; they lead to the rebuilt ones.
+    alone : WeakValueDictionary
+        By their addresses, instances that stand in rebuilt code themselves, since it has bound methods of theirs as
+        they are, which are equal to those of the same object alone; what their classes have leads to what is rebuilt.
     """
 
     def __init__(self, scope):
         self.scope, self.lock, self.version, self.generation = scope, threading.RLock(), 0, 0
         self.volatile, self.led, self.asking = {}, weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
+        self.alone = weakref.WeakValueDictionary()
         self.reset()
         renew_after_fork(self, "lock", Rebinder.reset)
 
@@ -196,6 +200,21 @@ class Rebinder:
             if unit is not None and unit.new is not f:
                 raise Restart
 
+    def leave_alone(self, instance):
+        """Let an instance stand in rebuilt code itself from now on, if it would be seen through a twin."""
+        kind = type(instance)
+        if id(instance) in self.alone or "__codipy_origin__" in vars(kind):
+            return
+        if issubclass(kind, type) or not self.scope.owns_class(kind) or not can_be_seen_through(kind):
+            return
+        values = [value for part in (instance, *kind.__mro__) if part is not object for value in vars(part).values()]
+        if not any(map(_is_replaced, values)):  # a twin alone shows what stands in its place
+            with contextlib.suppress(TypeError):  # there are no weak references to it
+                self.alone[id(instance)] = instance
+                unit = self.known(instance)
+                if unit is not None and unit.new is not instance:
+                    raise Restart
+
     def as_it_is(self, value):
         """What rebuilt code gets as it is, the attributes of an object: the functions in it are diverted."""
         if type(value) is dict and not self.opaque.kinds.leads_nowhere(value):
@@ -256,6 +275,8 @@ class Rebinder:
             return self._module(value)
         if issubclass(kind, type):
             return self.twins.of_class(value)
+        if id(value) in self.alone:
+            return None
         compiled = self._jitted(value)
         return self.twins.of_instance(value) if compiled is None else compiled
 
@@ -499,6 +520,16 @@ class Rebinder:
 
 _DEEP = 20  # functions on the way to a function
 _CALLABLES = (FunctionType, MethodType, functools.partial, LRU)
+
+
+def _is_replaced(value):
+    """Whether codipy has something in the place of an attribute, or of what is in a list or dict there."""
+    kind = type(value)
+    if kind in CONTAINERS:
+        return any(map(_is_replaced, list(value.values()) if isinstance(value, dict) else list(value)))
+    if kind in (staticmethod, classmethod):
+        return replacement(value.__func__) is not None
+    return replacement(value.func if kind is functools.partial else value) is not None
 
 
 def _closure_of(f):

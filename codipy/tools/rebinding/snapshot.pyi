@@ -2,7 +2,7 @@
 """What Python's collector sees in an object and in what that holds: walked through once, and compared later."""
 
 from collections.abc import Callable, Iterable
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 
 class Kinds:
     def __init__(self, classify: Callable[[object, bool], str]) -> None: ...
@@ -15,5 +15,6 @@ class Snapshot:
     classes: list[type]
     modules: list[ModuleType]
     foreign: set[type]
+    methods: list[MethodType]
     def __init__(self, kinds: Kinds, root: object, covered: Iterable[object] = ()) -> None: ...
     def is_current(self) -> bool: ...

@@ -14,7 +14,7 @@ recording begins, some 200 ns for each object in Python, which so ended at 256 o
 holder between two calls was not found.
 """
 import weakref
-from types import ModuleType
+from types import MethodType, ModuleType
 
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
@@ -487,9 +487,11 @@ cdef class Snapshot:
         What it leads to.
     foreign : set of type
         The classes of libraries of which something lies on the way.
+    methods : list
+        The bound methods that lie on the way; who asks for them takes them out.
     """
     cdef Kinds kinds
-    cdef readonly list functions, classes, modules
+    cdef readonly list functions, classes, modules, methods
     cdef readonly set foreign
     cdef list kept               # the types of what lies on the way, and what ends it
     cdef Addresses nodes, types, codes, edges, ends      # `ends`: how many edges there are up to those of a node
@@ -503,6 +505,7 @@ cdef class Snapshot:
         memset(&self.ends, 0, sizeof(Addresses))
         self.kinds, self.can_compare = kinds, True
         self.functions, self.classes, self.modules, self.kept, self.foreign = [], [], [], [], set()
+        self.methods = []
         self.walk(root, covered)
 
     def __dealloc__(self):
@@ -575,6 +578,8 @@ cdef class Snapshot:
         elif code == MODULE:
             self.modules.append(part)
         elif far <= AWAY:
+            if type(part) is MethodType:
+                self.methods.append(part)
             waiting.append(part)
             away.append(far)
         else:
