@@ -149,10 +149,15 @@ class Rebinding(Entrance):
         """
         rebinder, given = self.rebinder, (args, tuple(kwargs.values()))
         with rebinder.lock:
+            before = self._arguments  # the same object comes again and again: what is known of it lives until here
             self._forget_arguments()
-            held = self._translated(given, Passing)
-            openings = openings_of(held)
-            self._refreshed(openings)
+            generation = None
+            while generation != rebinder.generation:
+                with rebinder.opaque.looked_at_later():
+                    held = self._translated(given, Passing)
+                openings, generation = openings_of(held), rebinder.generation
+                self._refreshed(openings)
+            del before
             if held.new is given:
                 known = [(node, rebinder.known(node.new)) for node in openings if isinstance(node.new, type)]
                 classes = [(node, unit) for node, unit in known

@@ -13,6 +13,7 @@ import pytest
 
 import codipy
 from codipy.tools.rebinding.opaque import Opaque
+from codipy.tools.rebinding.unit import Opening
 from tests.tools.opaque import AT, KINDS, PLAIN, Members, Plain, Slots, check, demand_codes, sums, weigh
 
 
@@ -358,6 +359,30 @@ def test_a_function_that_turns_out_to_be_in_a_set():
         return weigh(v) if weigh in made[-1] else 10 * v
 
     check(f)
+
+
+def test_an_argument_is_compared_once_and_not_looked_at_anew(monkeypatch):
+    held, looked, compared = Holding(), [], []
+    held.table = {k: (k, {"a": [1.0]}) for k in range(100)}
+    gradient = codipy.value_and_grad(lambda v, o: o.call(v) * o.table[3][1]["a"][0])
+    filled, is_same = Opaque._filled, Opening.is_same
+    monkeypatch.setattr(Opaque, "_filled", lambda self, opening: looked.append(opening) or filled(self, opening))
+    monkeypatch.setattr(Opening, "is_same", lambda self: compared.append(self.new) or is_same(self))
+    for _ in range(3):
+        looked.clear(), compared.clear()
+        assert gradient(AT, held)[0] == held.call(AT)
+    assert looked == []
+    assert sum(one is vars(held) for one in compared) == 1
+    held.table[200] = sums
+    held.call = lambda v: held.table[200](v)
+    assert gradient(AT, held)[0] == sums(AT)
+    held.table[200] = weigh
+    assert gradient(AT, held)[0] == weigh(AT)
+
+
+class Holding:
+    def call(self, v):
+        return math.sin(v)
 
 
 def test_many_objects_lie_before_a_function():

@@ -14,9 +14,11 @@ loggers. So does what lies behind many thousand others.
 
 from __future__ import annotations
 
+import contextlib
 import weakref
 from collections import deque
 from contextvars import ContextVar
+from threading import get_ident
 from types import (
     BuiltinFunctionType,
     CodeType,
@@ -78,6 +80,7 @@ class Opaque:
         # By the addresses of what they are of, which they keep, and whether they are of all that it holds.
         self._openings = weakref.WeakValueDictionary()
         self._finding = weakref.WeakValueDictionary()  # those of them that lead to functions
+        self._later = None
         self.is_empty, self.threads, self.translate = not rebinder.led, {}, rebinder.at_run_time
         self.kinds = Kinds(self._classify)
 
@@ -161,6 +164,19 @@ class Opaque:
                 self._fill(opening)
                 if opening.found and is_recorded():
                     self._divert(opening)
+
+    @contextlib.contextmanager
+    def looked_at_later(self):
+        """On this thread, take what instances with a twin hold for what it was: the caller refreshes it then, once."""
+        before, self._later = self._later, get_ident()
+        try:
+            yield
+        finally:
+            self._later = before
+
+    def is_looked_at_later(self):
+        """Whether this thread looks later at what is held."""
+        return self._later is not None and self._later == get_ident()
 
     def divert_all(self):
         """Divert all functions that were found, on this thread."""

@@ -162,6 +162,8 @@ class Seen(Unit):
 
     def is_current(self):
         """Whether it is of the same class; what it has come to hold is then known."""
+        if self.opening is not None and self.opaque.is_looked_at_later():
+            return not self.opening.is_of_another()
         if self.opening is not None and not self.opening.is_same():
             if self.opening.is_of_another():
                 return False
