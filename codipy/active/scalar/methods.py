@@ -194,3 +194,15 @@ class _AsArray:
 
 
 METHODS["__array__"] = _AsArray()
+
+
+class _Conform:
+    """``__conform__``, by which `sqlite3` asks what an object is: a passive Real is its value, as in the plain run."""
+
+    def __get__(self, x, owner=None):
+        if x is None or x.is_active and not status.may_be_plain(x):
+            raise AttributeError("__conform__")
+        return lambda protocol: float(x)
+
+
+METHODS["__conform__"] = _Conform()

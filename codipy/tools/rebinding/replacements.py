@@ -105,6 +105,7 @@ _REBUILT = ("integrate", "interpolate", "sparse")  # by each rebinder for itself
 _LATER = {f"numpy.{name}": place for name, place in namespace.LATER.items() if name != "polynomial"}
 _LATER |= {f"scipy.{name}": place for name, place in scipy_namespace.LATER.items() if name not in _REBUILT}
 _LATER |= {
+    "json": "codipy.tools.rebinding.texts",
     "operator": "codipy.tools.rebinding.getters",
     "statistics": "codipy.tools.rebinding.averages",
     "cmath": "codipy.tools.rebinding.phases",
