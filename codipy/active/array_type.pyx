@@ -313,12 +313,14 @@ cdef class Array(BaseArray):
         return as_view(self, "diagonal", (offset, axis1, axis2), {})
 
     def view(self, *args, **kwargs):
-        """A second Array on the same elements, or pairs of them as complex numbers; other dtypes are refused."""
+        """A second Array on the same elements, or pairs of them as complex numbers; others see passive values alone."""
         if (args or kwargs) and not is_own_type(self, args, kwargs):
             found = door("complexes")().of_parts(self, *args, **kwargs)
             if found is not None:
                 return found
-            raise TypeError("an Array has no views of another dtype or type: take codipy.value(x).view(...)")
+            if self.is_active:
+                raise TypeError("an active Array has no views of another dtype or type: take codipy.value(x).view(...)")
+            return show_to_library(self, np.array(self.value)).view(*args, **kwargs)
         materialise(self)
         return new_view(self, &self.geometry)
 

@@ -258,6 +258,8 @@ def _cure(name, array, frame):
         base = getattr(found, "base", None)
         seen = f"; what is to be seen in the array that `{name}` is a view of, write there by an index"
         return f"make it one that can hold active values, `{name} = {call}`{seen if base is not None else ''}"
+    if "[" in name and _is_in_place(frame) and _kind_of(name.partition("[")[0], frame) == "builtins.list":
+        return f"let the list have one that can hold active values, `{name} = {call}`, before"
     return f"fill one that can hold active values, `own = {call}`"
 
 
