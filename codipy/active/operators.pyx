@@ -11,10 +11,9 @@ from cpython.ref cimport Py_REFCNT
 
 from codipy.active.arrays.assign cimport assign
 from codipy.active.arrays.calls cimport call_direct
-from codipy.active.arrays.constants cimport refuse_long
 from codipy.active.arrays.elementwise cimport operate, operate_on
 from codipy.active.arrays.plain cimport plain_of
-from codipy.active.arrays.precision cimport DOUBLE, strength_of
+from codipy.active.arrays.precision cimport DOUBLE, demand_precision, strength_of
 from codipy.active.arrays.views cimport second
 from codipy.active.core.base_array cimport BaseArray, is_array, is_single
 from codipy.active.scalar.expression cimport as_number, codipy_is_temporary
@@ -142,7 +141,7 @@ cdef int power_code(y, double* exponent) except -2:
         return -1
     if isinstance(y, np.ndarray) and y.ndim:
         return -1
-    refuse_long(y)
+    demand_precision(y)
     if exponent[0] == 2.0:
         return OP_SQUARE
     if exponent[0] == 1.0:

@@ -35,6 +35,7 @@ cdef PyTypeObject* complex128_type = <PyTypeObject*><PyObject*>np.complex128
 cdef PyTypeObject* float64_type = <PyTypeObject*><PyObject*>np.float64
 cdef Real ZERO = Real(0.0)
 cdef tuple OTHERS = (np.integer, np.bool_, np.floating, np.complex64)
+cdef object LONGER = np.longdouble        # of which nothing is made that can be differentiated
 
 
 @cython.no_gc
@@ -110,7 +111,7 @@ cdef bint take_plain(PyObject* o, Number* n) except -1:
     elif PyLong_Check(<object>o):
         n.re, n.sort = PyLong_AsLongAndOverflow(o, &overflow), INTEGER
         return not overflow and -EXACT <= n.re <= EXACT
-    elif isinstance(<object>o, OTHERS):
+    elif isinstance(<object>o, OTHERS) and not isinstance(<object>o, LONGER):
         value = complex(<object>o)
         n.re, n.im, n.sort = value.real, value.imag, OTHER
     else:

@@ -10,6 +10,8 @@ cimport numpy as cnp
 
 from codipy.data.plain cimport NUMPY_DIMS
 
+from codipy.errors import ActiveError
+
 cnp.import_array()
 
 COMPLEX_OF = {np.dtype(np.float64): np.dtype(np.complex128), np.dtype(np.float32): np.dtype(np.complex64)}
@@ -67,11 +69,19 @@ def pairs_of_complex(z):
     Returns
     -------
     ndarray
+
+    Raises
+    ------
+    ActiveError
+        Of numbers with more digits than a float64 has.
     """
     cdef cnp.ndarray array = z if type(z) is np.ndarray else np.asarray(z)
     cdef cnp.npy_intp shape[NUMPY_DIMS]
     cdef cnp.npy_intp strides[NUMPY_DIMS]
     cdef int ndim, k, kind = cnp.PyArray_TYPE(array)
+    if kind == cnp.NPY_LONGDOUBLE or kind == cnp.NPY_CLONGDOUBLE:
+        raise ActiveError(f"{array.dtype} beside what is differentiated: only complex128 and complex64 can be "
+                          "differentiated, use astype(complex), or complex() of a number")
     if kind != cnp.NPY_CDOUBLE and kind != cnp.NPY_CFLOAT or not cnp.PyArray_ISNOTSWAPPED(array):
         array = array.astype(np.complex64 if kind == cnp.NPY_FLOAT else np.complex128)
         kind = cnp.PyArray_TYPE(array)

@@ -16,7 +16,7 @@ __all__ = ["FUNCTIONS", "MOVEMENT", "PASSIVE", "as_array"]
 
 def _fillable(values):
     """A passive Array to write into, if it can hold what is active."""
-    if not isinstance(values, np.ndarray) or values.dtype.kind != "f":
+    if not isinstance(values, np.ndarray) or values.dtype not in (np.float64, np.float32):
         return values
     if values.base is not None and not isinstance(values.base, np.ndarray):  # somebody else's memory, as of frombuffer
         if is_writable(values):
@@ -24,7 +24,7 @@ def _fillable(values):
         made = Array(values)[...]
         made.flags.writeable = False
         return made
-    return from_ndarray(values) if values.dtype in (np.float64, np.float32) else Array(values)
+    return from_ndarray(values)
 
 
 def _like(number):

@@ -7,12 +7,12 @@ from cpython.object cimport PyObject
 cimport numpy as cnp
 
 from codipy.active.arrays.compute cimport admit_block, materialise
-from codipy.active.arrays.constants cimport frozen_copy, is_frozen, refuse_long
+from codipy.active.arrays.constants cimport frozen_copy, is_frozen
 from codipy.active.arrays.elements cimport element
 from codipy.active.arrays.elementwise cimport operate
 from codipy.active.arrays.packing cimport from_ndarray, readable, with_gaps
 from codipy.active.arrays.plain cimport doubles_of, is_view_of, ndarray_of, shown_as, singles_of
-from codipy.active.arrays.precision cimport is_refused
+from codipy.active.arrays.precision cimport demand_precision, is_refused
 from codipy.active.arrays.repeated cimport without_axis
 from codipy.active.core.base_array cimport BaseArray, is_array, new_array
 from codipy.active.core.base_real cimport OWNS
@@ -184,8 +184,6 @@ cdef object record_call(object primitive, object args, object kwargs, int spare)
         return packed_like(out, seen)
     if noted is None:
         return out if seen is None else packed_like(out, [x if y is None else y for x, y in zip(parts, seen)])
-    for x in parts:
-        refuse_long(x)
     # Rules see doubles and compute in double, whatever the dtype of the values; of complex numbers in complex ones.
     options = kwargs
     if kwargs and kwargs.get("dtype") is not None:
@@ -212,6 +210,7 @@ cdef object record_call(object primitive, object args, object kwargs, int spare)
             kept = doubles_of(array)
             part = array
         elif isinstance(part, float) or isinstance(part, FLOATING):
+            demand_precision(part)
             kept = in_double(part)
             if r.values_move:     # as in reductions.pyx
                 elements = elements or []

@@ -7,8 +7,6 @@ from codipy.tape.recorder cimport Recorder
 
 # A passive Array with the values of a float64 array.
 cdef BaseArray copy_of(cnp.ndarray values)
-# A TypeError for a number or an array of long doubles: with them NumPy's results are long doubles, which no Array holds.
-cdef int refuse_long(x) except -1
 # A passive Array of what a plain array holds now, nobody else's: laid out as it is.
 cdef BaseArray snapshot(values)
 # The same for who does not write to it: where it is an earlier one, the array held the same bits then.

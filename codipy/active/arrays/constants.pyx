@@ -19,6 +19,7 @@ cimport numpy as cnp
 
 from codipy.active.arrays.packing cimport from_ndarray
 from codipy.active.arrays.plain cimport doubles_of, shown_as
+from codipy.active.arrays.precision cimport demand_precision
 from codipy.active.core.base_array cimport BaseArray, new_array
 from codipy.active.storage.storage cimport new_storage, owns_buffer
 from codipy.active.storage.view cimport View, set_contiguous
@@ -64,14 +65,8 @@ cdef bint is_block(cnp.ndarray values) noexcept:
             and cnp.PyArray_NDIM(values) <= MAX_DIMS)
 
 
-cdef int refuse_long(x) except -1:
-    if isinstance(x, (np.ndarray, np.generic)) and x.dtype.char in "gF":
-        raise TypeError("long double numbers beside an Array are not supported: use float(x), of an array x.astype(float)")
-    return 0
-
-
 cdef BaseArray snapshot(values):
-    refuse_long(values)
+    demand_precision(values)
     dtype = np.float32 if values.dtype == np.float32 else np.float64
     if is_block(values) and not is_frozen(values):
         return copy_of(values)

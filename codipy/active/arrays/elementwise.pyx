@@ -5,17 +5,18 @@ import sys
 import numpy as np
 
 from libc.stdint cimport int32_t
-from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check, PyFloat_CheckExact
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
 from codipy.active.arrays.compute cimport admit_block, is_lent, materialise, revive
-from codipy.active.arrays.constants cimport constant, refuse_long, snapshot
+from codipy.active.arrays.constants cimport constant, snapshot
 from codipy.active.arrays.elements cimport element
 from codipy.active.arrays.floating cimport may_wait, rules_in_force
 from codipy.active.arrays.packing cimport from_nested, readable
 from codipy.active.arrays.precision cimport (
-    DOUBLE, HALF, SINGLE, UNKNOWN, WEAK, Source, is_half_result, is_refused, is_single_result, single_value,
+    DOUBLE, HALF, SINGLE, UNKNOWN, WEAK, Source, demand_exponent, demand_precision,
+    is_half_result, is_refused, is_single_result, single_value,
     strength_of, strength_of_real)
 from codipy.active.core.base_array cimport BaseArray, is_array, is_single, new_array
 from codipy.active.core.pending cimport MOST_LEAVES, MOST_STEPS, Leaf, Pending, new_pending
@@ -24,7 +25,7 @@ from codipy.active.scalar.real cimport Real, apply1, apply2, apply3, apply_with_
 from codipy.active.storage.storage cimport Storage
 from codipy.active.storage.view cimport (
     View, broadcast_shape, broadcast_strides, same_shape, set_contiguous, shape_tuple)
-from codipy.operations.kernels cimport OP_POSITIVE
+from codipy.operations.kernels cimport OP_POSITIVE, OP_SCALE
 from codipy.programs.tiles cimport MAX_DIMS, ROUND_NONE, ROUND_STEPS, Step, tiles_reads, tiles_slow
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
@@ -75,8 +76,9 @@ cdef int take(PyObject* o, Source* source, PyObject** kept) except -1:
         return 1
     if as_number(o, &source.number) == 1:
         if Py_TYPE(<object>o) != <PyTypeObject*>int:
-            refuse_long(<object>o)
             source.strength = UNKNOWN
+            if not PyFloat_Check(<object>o):
+                demand_precision(<object>o)
         return 1
     if is_refused(<object>o):
         raise TypeError(f"{type(<object>o).__name__} beside an Array is not supported: use a plain array, np.asarray(...) "
@@ -171,6 +173,8 @@ cdef object combine(int code, int n, PyObject** operands, const bint* spare, PyO
                     [str(shape_tuple(&(<BaseArray>sources[a].array).geometry)) if sources[a].array != NULL else "()"
                      for a in range(n)]))
             shape = wider
+    if code == OP_SCALE:
+        demand_exponent(<object>operands[1])
     if any_single and is_single_result(code, n, sources, operands):
         single = ROUND_STEPS
     if any_half and not any_single and is_half_result(n, sources, operands):

@@ -11,6 +11,7 @@ cimport numpy as cnp
 from codipy.active.arrays.compute cimport admit_block, materialise
 from codipy.active.arrays.elements cimport admit_mixed, copy_slot
 from codipy.active.arrays.plain cimport plain_of, shown_as, stand_in
+from codipy.active.arrays.precision cimport demand_precision
 from codipy.active.core.base_array cimport BaseArray, is_array, new_array
 from codipy.active.core.base_real cimport OWNS
 from codipy.active.scalar.expression cimport identify, readmit
@@ -280,6 +281,7 @@ cpdef BaseArray from_ndarray(values):
     cdef bint single = isinstance(values, np.ndarray) and cnp.PyArray_TYPE(values) == cnp.NPY_FLOAT
     if not isinstance(values, np.ndarray) or cnp.PyArray_TYPE(values) != cnp.NPY_DOUBLE or not cnp.PyArray_ISCARRAY_RO(
             values):
+        demand_precision(values)
         values = np.array(values, dtype=np.float64, order="K")
     array = values
     if cnp.PyArray_NDIM(array) > MAX_DIMS:

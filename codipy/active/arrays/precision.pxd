@@ -26,5 +26,8 @@ cdef bint is_single_result(int code, int n, Source* sources, PyObject** operands
 cdef bint is_half_result(int n, Source* sources, PyObject** operands)
 # What NumPy's scalar operation gives in float32.
 cdef object single_value(int code, int n, const double* values)
+# Raises of what has more digits than a float64.
+cdef int demand_precision(object x) except -1
+cdef int demand_exponent(object x) except -1
 # Arrays whose operators mean something else: matrices and masked arrays.
 cdef bint is_refused(object x)

@@ -6,10 +6,12 @@ import numpy as np
 
 from cpython.object cimport PyObject
 
+from codipy.active.core.base_array cimport is_array
 from codipy.active.scalar cimport kinds
 from codipy.active.scalar.real cimport Real
 from codipy.operations.kernels cimport OP_SCALE, op_value_any
 
+from codipy.errors import ActiveError
 from codipy.operations import TABLE
 from codipy.programs.tiles import ufunc_of
 
@@ -56,6 +58,24 @@ cdef object single_value(int code, int n, const double* values):
     if code == OP_SCALE:
         return ufunc(np.float32(values[0]), int(values[1]))
     return ufunc(*[np.float32(values[k]) for k in range(n)])
+
+
+cdef int demand_precision(object x) except -1:
+    """Refuse an array or a number of more digits than a float64, with which NumPy would compute in long doubles."""
+    dtype = getattr(x, "dtype", None)
+    if dtype is not None and dtype.char in "gG":
+        raise ActiveError(f"{dtype} beside what is differentiated gives {dtype}, and only float64 and float32 can be "
+                          "differentiated: use astype(float), or float() of a number")
+    return 0
+
+
+cdef int demand_exponent(object x) except -1:
+    """Raise NumPy's error of an exponent of ldexp that is no whole number."""
+    if isinstance(x, (list, tuple)):
+        x = np.asarray(x)
+    if isinstance(x, float) or type(x) is Real or is_array(x) or getattr(getattr(x, "dtype", None), "kind", "i") == "f":
+        np.ldexp(1.0, 0.5)
+    return 0
 
 
 cdef bint is_refused(object x):
