@@ -395,8 +395,8 @@ def arange(*args, **kwargs):
         return arange(*args, **kwargs | {"dtype": float}).astype(complex)
     if values.dtype.kind not in "fO" or values.size == 0:
         return values
-    given = dict(zip(("stop",) if len(args) == 1 else ("start", "stop", "step"), args)) | kwargs
-    start = 0.0 if given.get("stop") is None else given.get("start", 0.0)      # what has no end is the end itself
+    given = dict(zip(("start", "stop", "step"), args)) | kwargs
+    start = 0.0 if given.get("stop") is None else given.get("start", 0.0)  # the first one alone says where it ends
     step = 1.0 if given.get("step") is None else given["step"]
     if not (_is_movable(start) or _is_movable(step)):
         return fresh(values)
