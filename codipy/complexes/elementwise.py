@@ -14,7 +14,7 @@ import numpy as np
 from codipy.complexes.movement import plain
 from codipy.complexes.record import rule
 from codipy.numpy.primitive import Primitive
-from codipy.numpy.rules.building import is_plain, unbroadcast
+from codipy.numpy.rules.building import is_plain, unbroadcast, widened
 
 __all__ = ["NAMES", "PARTIALS", "of_partials", "of_scalars", "times"]
 
@@ -110,7 +110,7 @@ _BY_ARGS = {
 
 def _quietly(partial, *args):
     with np.errstate(all="ignore"):
-        return partial(*args)
+        return partial(*map(widened, args))
 
 
 def _conjugate(a):

@@ -8,7 +8,7 @@ import numpy as np
 from codipy.errors import UndifferentiableError
 
 from .primitive import Primitive
-from .rules.building import guarded, unbroadcast
+from .rules.building import guarded, unbroadcast, widened
 from .rules.patterns import elementwise
 
 __all__ = ["elementwise_primitive", "not_differentiated"]
@@ -32,7 +32,7 @@ def not_differentiated(what):
 
 def _of_numpy(x):
     """Python's float as NumPy's, which divides by zero."""
-    return np.float64(x) if type(x) is float else x
+    return np.float64(x) if type(x) is float else widened(x)
 
 
 def elementwise_primitive(name, ufunc, partials, several=False):

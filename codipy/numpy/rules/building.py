@@ -12,7 +12,7 @@ from codipy.numpy.primitive import Primitive
 
 __all__ = [
     "Picks", "axes_of", "dense", "from_rows", "guarded", "in_memory", "is_plain", "primitive", "selected", "spread",
-    "to_rows", "unbroadcast",
+    "to_rows", "unbroadcast", "widened",
 ]  # fmt: skip
 
 
@@ -92,6 +92,13 @@ def unbroadcast(g, shape):
 
 
 _NUMBERS = (float, int, list, range, tuple)
+
+
+def widened(x):
+    """Whole numbers as int64, of which an order less 1 and a negative one are what they say; anything else as it is."""
+    if type(x) is bool or isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biu" and x.dtype != np.int64:
+        return np.asarray(x, np.int64)[()]
+    return x
 
 
 def dense(a):

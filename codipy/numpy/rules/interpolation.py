@@ -9,7 +9,7 @@ import numpy as np
 
 from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
-from codipy.numpy.rules.building import Picks, is_plain, primitive, selected
+from codipy.numpy.rules.building import Picks, is_plain, primitive, selected, widened
 from codipy.numpy.rules.patterns import same
 from codipy.tape.records.loops import interpolated_back
 
@@ -20,6 +20,7 @@ class _Intervals:
     """Where each x of `numpy.interp` lies: its interval, the share of the way through it, the slope there."""
 
     def __init__(self, x, xp, fp, left, right, period):
+        x, xp, fp = map(widened, (x, xp, fp))
         source = np.arange(xp.size)
         self.shape = np.shape(x)
         x = np.reshape(x, -1)

@@ -128,6 +128,7 @@ def _gradient_along(f, spacing, axis, edge_order):
     if np.ndim(h) == 1:
         if len(h) != n:
             raise ValueError(f"{len(h)} coordinates for the {n} elements along axis {axis}")
+        h = h.astype(float) if h.dtype.kind in "iu" else h
         h = np.diff(h)
         if np.all(h == h[0]):
             h = h[0]
