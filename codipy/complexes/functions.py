@@ -16,7 +16,7 @@ from codipy.complexes.elementary import phase_of
 from codipy.complexes.movement import assign, holds, plain, value_tree
 from codipy.complexes.record import record
 from codipy.complexes.scalar import Complex
-from codipy.complexes.ufuncs import fresh
+from codipy.complexes.ufuncs import DROPPED, demand_parts, fresh
 from codipy.numpy import differentiable, passive, writers
 from codipy.numpy.arguments import bind, call_with, kept_by, refuse
 from codipy.numpy.functions import name_of
@@ -95,6 +95,12 @@ def trace(a, offset=0, axis1=0, axis2=1, dtype=None):
     return np.sum(np.diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype)
 
 
+def outer(x1, x2, /):
+    """Of vectors."""
+    np.linalg.outer(plain(x1), plain(x2))  # which raises of what is none
+    return np.outer(x1, x2)
+
+
 def polyval(p, x):
     """Horner's rule, in NumPy's order."""
     x, p = (y if isinstance(y, np.poly1d) or hasattr(y, "shape") else as_array(y) for y in (x, p))
@@ -123,7 +129,7 @@ _OWN = (
     }
 )
 _OWN |= {
-    "linalg.matmul": np.matmul, "linalg.outer": np.outer, "linalg.tensordot": np.tensordot, "linalg.vecdot": np.vecdot,
+    "linalg.matmul": np.matmul, "linalg.outer": outer, "linalg.tensordot": np.tensordot, "linalg.vecdot": np.vecdot,
     "linalg.multi_dot": COMPOSITES["linalg.multi_dot"],
 }  # fmt: skip
 _WRITING = writers.FUNCTIONS
@@ -131,9 +137,12 @@ _MAKING = {"empty_like", "ones_like", "zeros_like"}
 
 
 def _dtypes(name, dtype):
-    if dtype is not None and np.dtype(dtype).kind != "c":
+    if dtype is not None and np.dtype(dtype).char not in "FD":
         refuse(name, f"dtype={np.dtype(dtype)} of active complex elements would lose the derivative: leave it away")
 
+
+# Of which NumPy makes real numbers where ``out=`` is real.
+_SCANS = frozenset({"cumsum", "cumprod", "cumulative_sum", "cumulative_prod", "nancumsum", "nancumprod"})
 _TRANSFORMS = frozenset({"fft.fft2", "fft.fftn", "fft.ifft2", "fft.ifftn"})
 
 
@@ -155,17 +164,21 @@ def array_function(func, types, args, kwargs):
         bound = bind(func, args, kwargs)
         out = bound.pop("out", None)
         values = call_with(func, {key: value_tree(value) for key, value in bound.items()}, value_tree)
-        if name in _TRANSFORMS and _has_no_axis(name, values, bound.get("axes")):
-            out = None
         return assign(values if name in _PASSIVE else fresh(values), out, kept_by(name))
     out = kwargs.pop("out", None)
+    given = bind(func, args, kwargs) if len(args) > 1 else kwargs
+    dtype = given.get("dtype")
+    if given.get("initial") is not None:
+        demand_parts(name, args[0] if args else given["a"], given["initial"], dtype)
     if name in ("round", "around") or name in _PASSIVE:
         given = {} if out is None else {"out": np.array(plain(out))}  # the values of some depend on its dtype
         found = func(*value_tree(args), **value_tree(kwargs), **given)
         return assign(found if name in _PASSIVE else fresh(found), out, kept_by(name))
-    if out is not None and kwargs.get("dtype") is None:
+    if out is not None and out.dtype.kind != "c" and name in _SCANS:
+        refuse(name, DROPPED)
+    if out is not None and dtype is None:
         differentiable.refuse_precision(name, args, out)
-    _dtypes(name, kwargs.get("dtype"))
+    _dtypes(name, dtype)
     if name in _OWN:
         return assign(_OWN[name](*args, **kwargs), out, kept_by(name))
     if name in composed.FUNCTIONS:
@@ -178,7 +191,6 @@ def array_function(func, types, args, kwargs):
         if name in _TRANSFORMS and _has_no_axis(name, positional[0], rest.get("axes")):
             x = positional[0]  # of which NumPy makes an array, and leaves `out` alone
             return door("array")(x) if type(x) is Real else as_complex(x) if type(x) is Complex else x
-        _dtypes(name, rest.get("dtype"))
         if holds(rest):
             refuse(name, "there is no derivative for an argument by keyword: pass `codipy.value` of it")
         rest = {key: np.asarray(x) if isinstance(x, list) else x for key, x in rest.items()}
@@ -218,7 +230,7 @@ def sort_in_place(z, axis=-1, kind=None, order=None, *, stable=None, **options):
 METHODS = {
     name: _method(name)
     for name in (
-        "all", "any", "argmax", "argmin", "argpartition", "argsort", "clip", "cumprod", "cumsum", "dot", "max",
+        "all", "any", "argmax", "argmin", "argpartition", "argsort", "cumprod", "cumsum", "dot", "max",
         "mean", "min", "nonzero", "prod", "ptp", "put", "repeat", "round", "searchsorted", "std", "sum", "take",
         "trace", "var",
     )
@@ -229,5 +241,6 @@ def partition_in_place(z, kth, axis=-1, kind="introselect", order=None):
 
 
 METHODS |= {"partition": partition_in_place, "conj": conjugate, "conjugate": conjugate, "sort": sort_in_place}
+METHODS["clip"] = lambda z, min=None, max=None, out=None, **options: np.clip(z, min, max, out, **options)
 METHODS["compress"] = lambda z, condition, axis=None, out=None: np.compress(condition, z, axis, out)
 _ = Complex

@@ -271,6 +271,8 @@ def item(z, args):
             raise ValueError("can only convert an array of size 1 to a Python scalar")
         return z.reshape(1)[0].stands_for(complex)
     index = args[0] if len(args) == 1 else args
+    if type(index) is tuple and len(index) == 1:
+        (index,) = index
     if type(index) is not tuple and z.ndim != 1:
         index = tuple(int(k) for k in np.unravel_index(index % z.size if -z.size <= index < 0 else index, z.shape))
     found = z[index]

@@ -14,24 +14,27 @@ from codipy.complexes.array import ComplexArray
 from codipy.complexes.composed import at
 from codipy.complexes.creation import as_complex
 from codipy.complexes.elementary import of_function
-from codipy.complexes.movement import assign, holds, plain, value_tree
-from codipy.complexes.record import RULES, record, recorded_once, special_name
+from codipy.complexes.movement import assign, holds, pairs_for, plain, value_tree
+from codipy.complexes.pairs import complex_of_pairs, pairs_of_complex
+from codipy.complexes.record import RULES, record, special_name
 from codipy.complexes.scalar import Complex
 from codipy.numpy.arguments import refuse
 from codipy.numpy.differentiable import ROUNDED
-from codipy.numpy.laid_out import Layout, loop_into
-from codipy.numpy.primitive import Primitive
+from codipy.numpy.laid_out import loop_for
 from codipy.numpy.special import REFUSED
-from codipy.numpy.ufuncs import GENERALISED, demand_unread, kept, ordered
+from codipy.numpy.ufuncs import GENERALISED, cast, demand_unread, kept, ordered, takes_masks
+from codipy.scipy.kernels.exact import with_values_of
 
-__all__ = ["array_ufunc", "fresh", "in_place", "operate"]
+__all__ = ["DROPPED", "array_ufunc", "demand_parts", "fresh", "in_place", "operate"]
 
 _OURS = (ComplexArray, Complex, Array, Real)
+_ARRAYS_ALL = (ComplexArray, Array, np.ndarray)
 _NUMBERS = (float, int, complex, np.number, np.bool_)
 PASSIVE = {
     np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal, np.isfinite, np.isinf, np.isnan,
     np.logical_and, np.logical_not, np.logical_or, np.logical_xor, np.rint,
 }  # fmt: skip
+DROPPED = "NumPy drops imaginary parts where out= is real: take `z.real`"
 _SELECTING = {np.maximum, np.minimum, np.fmax, np.fmin}
 
 
@@ -42,7 +45,9 @@ def fresh(found):
         return type(found)(*made) if hasattr(found, "_fields") else type(found)(made)
     if status.recording() is None or not isinstance(found, np.ndarray) or found.dtype.kind not in "fc":
         return found
-    return as_complex(found) if found.dtype.kind == "c" else Array(found) if found.dtype.itemsize in (4, 8) else found
+    if found.dtype.char in "egG":
+        return found
+    return as_complex(found) if found.dtype.kind == "c" else Array(found)
 
 
 def _foreign(x):
@@ -75,12 +80,9 @@ def _settled(inputs):
 def _select(ufunc, x, y):
     """`maximum` and its like, by the order of real parts, then of imaginary parts."""
     first, second = plain(x), plain(y)
-    if ufunc in (np.maximum, np.minimum):
-        ordered = np.greater_equal if ufunc is np.maximum else np.less_equal
-        chosen = ordered(first, second) | np.isnan(first)
-    else:
-        ordered = np.greater_equal if ufunc is np.fmax else np.less_equal
-        chosen = ordered(first, second) | np.isnan(second)
+    larger = np.greater_equal if ufunc in (np.maximum, np.fmax) else np.less_equal
+    with np.errstate(invalid="ignore"):  # of NaN these say nothing
+        chosen = larger(first, second) | np.isnan(first if ufunc in (np.maximum, np.minimum) else second)
     return np.where(chosen, x, y)[()]
 
 
@@ -106,6 +108,42 @@ def _apply(ufunc, inputs, options):
     if getattr(np, name, None) is ufunc:
         refuse(name, why)
     refuse(f"scipy.special.{name}", REFUSED.get(name, why))
+
+
+def demand_parts(name, a, initial, dtype):
+    """Refuse a complex start of a real sum, of which NumPy takes the real part."""
+    dtype = np.asarray(plain(a)).dtype if dtype is None else np.dtype(dtype)
+    if np.iscomplexobj(plain(initial)) and dtype.kind != "c":
+        refuse(name, "of real elements NumPy drops the imaginary part of initial=: take `initial.real`")
+
+
+def _with_values_for(ufunc, found, inputs, out, options):
+    """A result with the values that NumPy's loop gives for an ``out=``: those of complex numbers depend on where it
+    lies.
+    """
+    if not isinstance(out, _ARRAYS_ALL) or np.ndim(plain(found)) > np.ndim(plain(out)):
+        return found
+    run = loop_for(ufunc, inputs, out, options, always=True)
+    if run is None:
+        return found
+    values = run(*map(plain, inputs), plain(out) if "where" in options else np.array(plain(out)))
+    if np.shape(plain(found)) != out.shape:
+        found = np.broadcast_to(found, out.shape)
+    if values.dtype != plain(found).dtype or np.array_equal(values, plain(found), equal_nan=True):
+        return found
+    if not holds(found):
+        return fresh(values)
+    kinds = [type(x) in (ComplexArray, Complex) for x in (*inputs, out)]
+
+    def in_pairs(*args):
+        given = [complex_of_pairs(x) if is_pair else x for x, is_pair in zip(args, kinds)]
+        made = run(*given)
+        return pairs_of_complex(made) if made.dtype.kind == "c" else made
+
+    args = [pairs_for(x) if is_pair else x for x, is_pair in zip((*inputs, out), kinds)]
+    is_complex = values.dtype.kind == "c"
+    made = with_values_of(f"np.{ufunc.__name__} with out=", in_pairs, args, pairs_for(found) if is_complex else found)
+    return ComplexArray.of_pairs(made) if is_complex else made
 
 
 def _of_number(ufunc, z):
@@ -165,7 +203,7 @@ def array_ufunc(ufunc, method, inputs, kwargs):
         if name is not None and type(inputs[1]) is Real and called_by_operator(1):
             return operators.apply_operator(name, inputs)
     if status.in_passive() or not (holds(inputs) or holds(kwargs) or holds(outs or ()) and "where" in kwargs):
-        given = {} if outs is None else {"out": tuple(map(_laid_out, outs))}  # `where` may leave some
+        given = {} if outs is None else {"out": tuple(np.array(plain(out)) for out in outs)}  # `where` may leave some
         values = getattr(ufunc, method)(*value_tree(inputs), **value_tree(kwargs), **given)
         return assign(values if ufunc in PASSIVE else fresh(values), outs)
     if method == "at":
@@ -180,72 +218,46 @@ def array_ufunc(ufunc, method, inputs, kwargs):
             refuse(name, "no derivative is known for complex elements: take `codipy.value(z)` where none is wanted")
         if kwargs.get("dtype") is not None and np.dtype(kwargs["dtype"]).kind != "c":
             refuse(name, f"dtype={np.dtype(kwargs['dtype'])} would drop imaginary parts: take `z.real`")
+        if outs is not None and method == "accumulate" and outs[0].dtype.kind != "c":
+            refuse(name, DROPPED)
         if outs is not None and kwargs.get("dtype") is None and outs[0].dtype.kind == "c":
             given = np.asarray(plain(inputs[0])).dtype
             kwargs["dtype"] = wider = np.promote_types(given, outs[0].dtype)  # in which NumPy computes
             if wider != outs[0].dtype and method != "accumulate":
                 refuse(name, ROUNDED)
+        demand_parts(name, inputs[0], kwargs.get("initial"), kwargs.get("dtype"))
         return assign(record(name, inputs, kwargs), outs)
     where = plain(kwargs.pop("where", True))
     dtype = kwargs.pop("dtype", None)
-    kwargs.pop("casting", None), kwargs.pop("subok", None)
+    casting = kwargs.pop("casting", "same_kind")
+    kwargs.pop("subok", None)
     order = kwargs.pop("order", "K")
     if kwargs.keys() - {"axis", "axes", "keepdims"}:
         refuse(ufunc.__name__, "signature= is not known for complex operands: take dtype=")
     inputs = tuple(_operand(ufunc.__name__, x) for x in inputs)
     if dtype is not None:
-        inputs = tuple(x.astype(dtype) if hasattr(x, "astype") else x for x in inputs)
+        inputs = cast(ufunc, inputs, dtype, casting)
     if where is True:
         found = _apply(ufunc, inputs, kwargs)
         found = found if order == "K" else ordered(found, order, inputs)
         if outs is None:
-            return found
-        if dtype is None:
-            found = _with_values_for(ufunc, found, inputs, outs, kwargs)
+            is_turned = order != "K" and isinstance(plain(found), np.ndarray)
+            return _with_values_for(ufunc, found, inputs, np.empty_like(plain(found)), kwargs) if is_turned else found
+        out = outs[0] if isinstance(outs, tuple) else outs
         if ufunc in GENERALISED:
-            demand_unread(ufunc, inputs, found, outs[0] if isinstance(outs, tuple) else outs)
+            demand_unread(ufunc, inputs, found, out)
+        found = _with_values_for(ufunc, found, inputs, out, kwargs)
         return assign(found, outs, kept(ufunc, inputs, kwargs))
     with np.errstate(all="ignore"):
         result = _apply(ufunc, inputs, kwargs)
     out = outs[0] if isinstance(outs, tuple) else outs
     rest = np.zeros(np.shape(plain(result)), plain(result).dtype) if out is None else out
-    if out is not None and dtype is None:
-        result = _with_values_for(ufunc, result, inputs, out, kwargs, where)
     found = np.where(where, result, rest)
-    return assign(found if order == "K" else ordered(found, order, inputs), outs, 0)
-
-
-def _laid_out(out):
-    """A copy of the values with the same strides, by which NumPy chooses the loop."""
-    return Layout([out]).copies([plain(out)])[0] if np.ndim(plain(out)) else np.array(plain(out))
-
-
-def _with_values_for(ufunc, found, inputs, out, options, where=True):
-    """A result with the bits that NumPy's loop gives for this ``out=``: `square` has others from strides to strides."""
-    out = out[0] if isinstance(out, tuple) else out
-    if ufunc.signature is not None or options or type(found) is not ComplexArray or type(out) is not ComplexArray:
-        return found
-    if out.shape != found.shape or out.dtype != found.dtype or out.strides == found.strides:
-        return found
-    run = loop_into(ufunc, inputs, out, {"where": where})
-    args = (*inputs, np.array(plain(out)))
-    written = np.broadcast_to(where, out.shape)
-    if run(*value_tree(args))[written].tobytes() == plain(found)[written].tobytes():
-        return found
-    return recorded_once(_of_loop(ufunc, run), (found, *args))
-
-
-def _of_loop(ufunc, run):
-    """A primitive that puts the values of a loop in the place of those that an operand has."""
-
-    def vjp(g, out, args, kwargs, argnums):
-        return [g if k == 0 else None for k in argnums]
-
-    def jvp(tangents, out, args, kwargs):
-        return tangents[0] if 0 in tangents else np.zeros(np.shape(out), out.dtype)
-
-    return Primitive(f"np.{ufunc.__name__} with out=", lambda found, *args: run(*args), vjp, jvp, keep_args=False,
-                     keep_out=False)  # fmt: skip
+    found = found if order == "K" else ordered(found, order, inputs)
+    if takes_masks(ufunc):
+        ufunc(*value_tree(inputs), where=where, out=None)  # says what NumPy says
+        found = found if out is None else _with_values_for(ufunc, found, inputs, out, {"where": where})
+    return assign(found, outs, 0)
 
 
 _POWERS = {1: np.positive, 2: np.square, -1: np.reciprocal, 0.5: np.sqrt}  # as NumPy's operator
@@ -264,7 +276,6 @@ def operate(ufunc, x, y, other):
 
 def in_place(ufunc, z, other):
     """``z += other`` and its like."""
-    is_power = ufunc is np.power and isinstance(other, (int, float, complex)) and other in _POWERS
     result = operate(ufunc, z, other, other)
     if result is NotImplemented:
         return result
@@ -275,7 +286,7 @@ def in_place(ufunc, z, other):
         )
     if not z.flags.writeable:
         raise ValueError("output array is read-only")
-    z[...] = _with_values_for(_POWERS[other], result, (z,), z, {}) if is_power else result
+    z[...] = result
     return z
 
 

@@ -47,6 +47,8 @@ def apply(name, args, kwargs, out=None):
         refuse(name, f"dtype={np.dtype(dtype)} would lose the derivative: leave it away")
     if dtype is None and out is not None:
         refuse_precision(name, args, out)
+    if dtype is not None and out is not None and name in _ROUNDED and np.dtype(dtype).itemsize > out.dtype.itemsize:
+        refuse(name, ROUNDED)
     args = [operand(x) if holds_active(x) else value_tree(x) for x in args]
     found = _real(name, call(registry.PRIMITIVES[primitive], tuple(args), value_tree(kwargs)))
     return assign(found, out, kept_by(name))
@@ -54,6 +56,7 @@ def apply(name, args, kwargs, out=None):
 
 # Functions that write what they have in between into ``out=``, or choose by its dtype how to compute.
 _ROUNDED = {"mean", "prod", "sum", "nanmean", "nanprod", "nansum", "var", "std", "nanvar", "nanstd", "ptp", "trace"}
+_COMPLEX_PRODUCTS = {"cumprod", "nancumprod", "prod", "nanprod"}
 _VARIANCES = {"var", "std", "nanvar", "nanstd"}
 _ROUNDED |= {"percentile", "quantile", "nanpercentile", "nanquantile"}
 _ROUNDED |= {f"fft.{kind}fft{axes}" for kind in ("", "i", "r") for axes in ("2", "n")}
@@ -77,6 +80,8 @@ def refuse_precision(name, args, out):
                      "out= away")  # fmt: skip
     if name in _ROUNDED and into_single and not all(map(_is_single, args[:1])):
         refuse(name, ROUNDED)
+    if name in _COMPLEX_PRODUCTS and out.dtype.kind == "c" and not np.iscomplexobj(value_tree(args[0])):
+        refuse(name, "NumPy multiplies complex numbers where out= is complex: leave out= away, assign to `out[...]`")
     is_real = name in _VARIANCES or name in ("mean", "nanmean") and not np.iscomplexobj(value_tree(args[0]))
     if is_real and out.dtype.kind == "c":
         refuse(name, "NumPy divides complex numbers where out= is complex: leave out= away, and assign to `out[...]`")

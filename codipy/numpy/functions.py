@@ -18,6 +18,7 @@ from .arguments import (
     call_with,
     holds_active,
     holds_complex,
+    holds_variables,
     kept_by,
     parameters,
     refuse,
@@ -149,7 +150,8 @@ def array_function(func, types, args, kwargs):
     """
     name = name_of(func)
     handler = _HANDLERS.get(name)
-    if name not in _ALWAYS and not (holds_active(args) or holds_active(kwargs)):
+    is_active = holds_active(args) or holds_active(kwargs)
+    if name not in _ALWAYS and not (is_active or holds_variables(args) or holds_variables(kwargs)):
         bound = bind(func, args, kwargs)
         out = bound.get("out")
         if isinstance(out, Array):

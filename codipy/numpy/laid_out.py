@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values of ufuncs as NumPy has them for an ``out=`` where strides are negative: its loops for these have other bits.
+Those of complex numbers and of products have them wherever the result lies otherwise.
 
 So NumPy's loop is run once more, on copies that lie in memory as the arrays do, also to each other: where what
 is written is read as well, NumPy decides by that what it computes in another place first.
@@ -9,19 +10,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from codipy.active.array import Array, is_complex_variable, plain
+from codipy.active.array import Array, plain
 from codipy.active.arrays.elementwise_door import overlap
 from codipy.scipy.kernels.exact import with_values_of
 
 from .arguments import holds_active, value_tree
 
-__all__ = ["Layout", "loop_for", "loop_into", "with_values_for"]
+__all__ = ["loop_for", "with_values_for"]
 
 
 def _span(place, shape, strides, itemsize):
     """The first byte and the one after the last."""
     steps = [step * (size - 1) for step, size in zip(strides, shape)]
     return place + sum(s for s in steps if s < 0), place + sum(s for s in steps if s > 0) + itemsize
+
+
+def _memory(x):
+    """What of an array lies in memory: the pairs of a ComplexArray."""
+    return getattr(x, "pairs", x)
+
+
+def _is_array(x):
+    return isinstance(_memory(x), (Array, np.ndarray))
 
 
 def _geometry(x, written):
@@ -37,25 +47,21 @@ def _geometry(x, written):
     return overlap(relation, x, written) or (overlap(relation, x, x)[0], None)
 
 
-def _first_parts(x):
-    """The real parts of complex numbers, which begin where these do; real ones are their own."""
-    return x.real if is_complex_variable(x) or x.dtype.kind == "c" else x
-
-
-class Layout:
+class _Layout:
     """Where arrays lie, of which the last is written to."""
 
     def __init__(self, arrays):
-        written = _first_parts(arrays[-1])
+        written = _memory(arrays[-1])
         self._places = []
         for x in arrays:
-            if not (isinstance(x, (Array, np.ndarray)) or is_complex_variable(x) and x.shape):
+            if not _is_array(x):
                 self._places.append(None)
                 continue
-            strides, place = _geometry(_first_parts(x), written)
-            itemsize = _first_parts(x).dtype.itemsize
-            bytes_between = None if place is None else place * itemsize
-            self._places.append((bytes_between, x.shape, tuple(step * itemsize for step in strides), x.dtype.itemsize))
+            strides, place = _geometry(_memory(x), written)
+            unit = _memory(x).dtype.itemsize
+            bytes_between = None if place is None else place * unit
+            steps = tuple(step * unit for step in strides[: len(x.shape)])
+            self._places.append((bytes_between, x.shape, steps, x.dtype.itemsize))
         spans = [_span(*known) for known in self._places if known is not None and known[0] is not None]
         self._first, self._last = min(span[0] for span in spans), max(span[1] for span in spans)
 
@@ -80,8 +86,10 @@ class Layout:
 
 def _is_reversed(x):
     """Whether elements of an array stand in reverse."""
-    return isinstance(x, (Array, np.ndarray)) and any(step < 0 < size - 1 for step, size in zip(_geometry(x, x)[0],
-                                                                                               x.shape))  # fmt: skip
+    if not _is_array(x):
+        return False
+    strides, _ = _geometry(_memory(x), _memory(x))
+    return any(step < 0 < size - 1 for step, size in zip(strides, x.shape))
 
 
 def _is_repeated(inputs, out):
@@ -89,7 +97,7 @@ def _is_repeated(inputs, out):
     return np.broadcast_shapes(*(np.shape(plain(x)) for x in inputs)) != out.shape
 
 
-def loop_for(ufunc, inputs, out, options):
+def loop_for(ufunc, inputs, out, options, always=False):
     """What runs NumPy's loop for an ``out=`` of which elements stand in reverse, or in which a result stands several
     times that is of such operands; None where neither is so.
 
@@ -103,34 +111,20 @@ def loop_for(ufunc, inputs, out, options):
         Or a plain array.
     options : dict
         Keyword arguments.
+    always : bool
+        Wherever the result stands: of complex numbers and of products.
 
     Returns
     -------
     callable or None
         Of plain values of the inputs and of what stands in `out`: gives the result.
     """
+    if not out.size:
+        return None
     is_repeated = ufunc.signature is None and _is_repeated(inputs, out)
-    is_other = _is_reversed(out) or is_repeated and any(map(_is_reversed, inputs))
-    return loop_into(ufunc, inputs, out, options) if is_other else None
-
-
-def loop_into(ufunc, inputs, out, options):
-    """What runs NumPy's loop for an ``out=``, see `loop_for`; operands may be complex.
-
-    Parameters
-    ----------
-    ufunc : ufunc
-        With one result.
-    inputs : tuple
-    out : Array
-        Or a ComplexArray, or a plain array.
-    options : dict
-
-    Returns
-    -------
-    callable
-    """
-    layout = Layout([*inputs, out])
+    if not (always or _is_reversed(out) or is_repeated and any(map(_is_reversed, inputs))):
+        return None
+    layout = _Layout([*inputs, out])
 
     def run(*values):
         *given, result = layout.copies(values)
@@ -155,7 +149,8 @@ def with_values_for(ufunc, part, inputs, out, options):
     options : dict
         Keyword arguments.
     """
-    run = loop_for(ufunc, inputs, out, options) if np.ndim(plain(part)) <= out.ndim else None
+    always = ufunc.signature is not None
+    run = loop_for(ufunc, inputs, out, options, always) if np.ndim(plain(part)) <= out.ndim else None
     if run is None:
         return part
     if np.shape(plain(part)) != out.shape:

@@ -16,7 +16,7 @@ from .arguments import assign, gather_tree, identifier_tree, kept_by, value_tree
 from .decisions import decision, keep
 from .views import Shown
 
-__all__ = ["FUNCTIONS", "keep_clip", "refuse_leading_zeros"]
+__all__ = ["FUNCTIONS", "bounds", "keep_clip", "refuse_leading_zeros"]
 
 _MISSING = np._NoValue
 
@@ -116,14 +116,36 @@ _CLIP = decision("np.clip", _clipped)
 _TRIM = decision("np.trim_zeros", np.not_equal)
 
 
+def bounds(a_min, a_max, low, high):
+    """Those of ``clip``, which it takes under two names each.
+
+    Parameters
+    ----------
+    a_min, a_max, low, high : array_like or None
+        `numpy._NoValue` where one was not given.
+
+    Returns
+    -------
+    tuple
+        None where there is no bound.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As NumPy does.
+    """
+    if a_min is _MISSING and a_max is _MISSING:
+        return tuple(None if bound is _MISSING else bound for bound in (low, high))
+    if low is not _MISSING or high is not _MISSING:
+        raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
+    if a_min is _MISSING or a_max is _MISSING:
+        raise TypeError("clip() missing 1 required positional argument: 'a_min' or 'a_max'")
+    return a_min, a_max
+
+
 def clip(a, a_min=_MISSING, a_max=_MISSING, out=None, *, min=_MISSING, max=_MISSING, **kwargs):
     """On a bound the element passes; beyond it the bound's identifier."""
-    if a_min is _MISSING and a_max is _MISSING:
-        a_min, a_max = (None if bound is _MISSING else bound for bound in (min, max))
-    elif min is not _MISSING or max is not _MISSING:
-        raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
-    elif a_min is _MISSING or a_max is _MISSING:
-        raise TypeError("clip() missing 1 required positional argument: 'a_min' or 'a_max'")
+    a_min, a_max = bounds(a_min, a_max, min, max)
     where = plain(kwargs.pop("where", True))
     values = _values(a) if isinstance(a, (list, tuple)) else plain(a)
     result = np.clip(values, value_tree(a_min), value_tree(a_max), **kwargs)

@@ -16,7 +16,7 @@ import numpy as np
 from codipy.active.scalar.kinds import type_of
 from codipy.active.scalar.real import Real
 
-from .arguments import parameters, refuse
+from .arguments import parameters, refuse, value_tree
 
 __all__ = ["door_with_out", "method_place", "methods", "named", "outs", "place_of", "places_by_name"]
 
@@ -129,6 +129,8 @@ def door_with_out(door):
     def run(func, types, args, kwargs):
         args, kwargs = named(func, args, kwargs)
         out = kwargs.get("out")
+        if out is not None and func in _IN_TURN and _has_no_axis(func, args, kwargs):
+            out, kwargs = None, {**kwargs, "out": None}  # NumPy gives the array itself
         if out is not None and func in _IN_TURN and (args[1:2] or (kwargs.get("s"),))[0] is not None:
             refuse(f"fft.{func.__name__}", "with s= NumPy goes on with what it has written into out=: leave out= away, "
                    "and assign to `out[...]`")  # fmt: skip
@@ -139,6 +141,13 @@ def door_with_out(door):
         return result if is_left else result[()]
 
     return run
+
+
+def _has_no_axis(func, args, kwargs):
+    """Whether a transform of several axes has none here."""
+    given = dict(zip(parameters(func).positional, args)) | kwargs
+    axes = given.get("axes", (-2, -1) if func.__name__.endswith("2") else None)
+    return axes in ((), []) or axes is None and not np.ndim(value_tree(given.get("a")))
 
 
 def _is_scalar(x):

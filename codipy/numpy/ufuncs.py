@@ -20,7 +20,10 @@ from .order import clip
 from .outside import boxed
 from .ufunc_sets import PASSIVE, REFUSED, STEPS, TABLE_NAMES
 
-__all__ = ["GENERALISED", "MORE", "PRODUCTS", "apply", "array_ufunc", "demand_unread", "kept", "kind_of", "ordered"]
+__all__ = [
+    "GENERALISED", "MORE", "PRODUCTS", "apply", "array_ufunc", "cast", "demand_unread", "kept", "kind_of", "ordered",
+    "takes_masks",
+]  # fmt: skip
 
 
 def _share(x, y, w):
@@ -152,7 +155,7 @@ def operand(name, x):
     """An Array, a Real, a number or a plain real array."""
     if type(x) in (Array, Real, float, int):
         return x  # and a pending expression stays pending
-    x = differentiable.operand(x) if holds_active(x) else np.asarray(x) if isinstance(x, (list, tuple)) else x
+    x = differentiable.operand(x) if holds_active(x) else np.asarray(x) if isinstance(x, (list, tuple, range)) else x
     dtype = x.dtype if type(x) is Array else np.asarray(x).dtype
     if dtype.kind not in "fiub":
         refuse(name, f"an operand is {dtype}, and only numbers can be combined with an Array")
@@ -177,10 +180,35 @@ def _cast(ufunc, inputs, kwargs):
         wanted = None if kwargs.get("signature") is None and kwargs.get("sig") is None else np.float64
     if wanted is None:
         return inputs
-    count = 1 if ufunc is np.ldexp else len(inputs)
-    casting = kwargs.get("casting", "same_kind")
-    seen = [x.astype(wanted, casting=casting, copy=False) if hasattr(x, "dtype") else x for x in inputs[:count]]
-    return (*seen, *inputs[count:])
+    return cast(ufunc, inputs, wanted, kwargs.get("casting", "same_kind"))
+
+
+def cast(ufunc, inputs, dtype, casting):
+    """The inputs as the loop sees them whose results are of a dtype; raises NumPy's error where there is none.
+
+    A Real and a Python float fit any.
+    """
+    known = tuple(x.dtype if hasattr(x, "dtype") else type(plain(x)) for x in inputs)
+    loop = ufunc.resolve_dtypes((*known, *(None,) * ufunc.nout), signature=(None,) * ufunc.nin + (
+        np.dtype(dtype),) * ufunc.nout, casting=casting)  # fmt: skip
+    return tuple(_as_seen(x, seen, casting) for x, seen in zip(inputs, loop))
+
+
+def _as_seen(x, dtype, casting):
+    if not hasattr(x, "dtype"):
+        return float(x) if isinstance(x, int) and dtype.kind == "f" else x
+    if x.dtype == dtype:
+        return x
+    strides = getattr(plain(x), "strides", ())
+    if 0 not in strides:
+        return x.astype(dtype, casting=casting)
+    once = tuple(slice(0, 1) if stride == 0 else slice(None) for stride in strides)
+    return np.broadcast_to(x[once].astype(dtype, casting=casting), x.shape)  # it lies as it did
+
+
+def takes_masks(ufunc):
+    """Whether a ufunc may be called with ``where=``: SciPy's loops (1.17) write into other memory then."""
+    return getattr(np, ufunc.__name__, None) is ufunc or ufunc is _CLIP
 
 
 def _masked(result, where, out):
@@ -251,16 +279,18 @@ def _call(ufunc, inputs, kwargs, outs):
         parts = [_masked(part, where, out) for part, out in zip(parts, outs)]
     if kwargs.get("order", "K") != "K":
         parts = [ordered(part, kwargs["order"], inputs) for part in parts]
+        if ufunc in GENERALISED and outs[0] is None and np.ndim(plain(parts[0])):
+            parts = [with_values_for(ufunc, parts[0], inputs, np.empty_like(plain(parts[0])), options)]
     if several and any(out is not None and np.shape(out) != np.shape(plain(part)) for part, out in zip(parts, outs)):
         refuse(ufunc.__name__, "out= has another shape than the results, which would all have it: broadcast first")
-    if isinstance(outs[0], Array) and not several:
-        given = kwargs if where is True else {**kwargs, "where": where}  # which products do not have
-        parts = [with_values_for(ufunc, parts[0], inputs, outs[0], given)]
     if ufunc in GENERALISED:  # of one result
         demand_unread(ufunc, inputs, parts[0], outs[0])
+    if isinstance(outs[0], Array) and not several and (where is True or takes_masks(ufunc)):
+        given = kwargs if where is True else {**kwargs, "where": where}  # which products do not have
+        parts = [with_values_for(ufunc, parts[0], inputs, outs[0], given)]
     parts = [assign(part, out, kept(ufunc, inputs, options)) for part, out in zip(parts, outs)]
-    if where is not True:
-        ufunc(*value_tree(inputs), where=where, out=None, **options)
+    if where is not True and takes_masks(ufunc):
+        ufunc(*value_tree(inputs), where=where, out=None, **options)  # says what NumPy says
     elif error is not None:
         raise error  # NumPy has written when it raises
     return tuple(parts) if several else parts[0]
