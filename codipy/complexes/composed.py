@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from codipy.active.messages.dropped import refuse_left_out
@@ -15,7 +17,7 @@ from codipy.numpy import padding
 from codipy.numpy.arguments import copied, refuse
 from codipy.numpy.composite import apply_over_axes, element_of, placed_along, rows_along
 from codipy.numpy.movement import pieces
-from codipy.numpy.order import trim_zeros
+from codipy.numpy.order import bounds, trim_zeros
 from codipy.numpy.registry import COMPOSITES
 from codipy.numpy.rules.building import axes_of
 from codipy.numpy.ufunc_methods import in_turn
@@ -44,6 +46,8 @@ def _leave_out(*parts):
 def _stripped(p):
     """The coefficients without leading zeros, of which one stays; NumPy leaves them out."""
     p = _vector(p)
+    if not p.size:
+        return np.zeros(1)
     (filled,) = np.nonzero(plain(p))
     first = int(filled[0]) if filled.size else p.size - 1
     if first:
@@ -142,6 +146,7 @@ def polyint(p, m=1, k=None):
     if m < 0:
         raise ValueError("Order of integral must be positive (see polyder)")
     m, p = int(m), as_array(p)
+    len(p)  # which raises of a number
     constants = np.zeros(m) if k is None else _vector(k)
     if constants.size == 1 and m > 1:
         constants = constants[0] * np.ones(m)
@@ -163,8 +168,12 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     if y is not None:
         y = np.atleast_2d(as_array(y))
         x = np.concatenate((x, y.T if not rowvar and y.shape[0] != 1 else y), axis=0)
+    if not x.shape[0]:
+        return np.array([]).reshape(0, 0)
     free = x.shape[1] - ((0 if bias else 1) if ddof is None else ddof)
     x = x - np.average(x, axis=1)[:, None]
+    if free <= 0:
+        warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=2)
     return np.squeeze(np.dot(x, x.T.conj()) * np.true_divide(1, max(free, 0)))
 
 
@@ -254,11 +263,11 @@ def nanmin(a, axis=None, **others):
     return _present("nanmin", np.min, a, axis, others)
 
 
-def clip(a, a_min=None, a_max=None, *, min=None, max=None, **others):
+def clip(a, a_min=np._NoValue, a_max=np._NoValue, *, min=np._NoValue, max=np._NoValue, **others):
     """Bounded from below, then from above."""
     if others:
         refuse("clip", "of complex arrays no keyword but the bounds and out= is known")
-    low, high = (x if y is None else y for x, y in ((a_min, min), (a_max, max)))
+    low, high = bounds(a_min, a_max, min, max)
     if low is None and high is None:
         return np.positive(a)
     found = a if low is None else np.maximum(a, low)
@@ -322,11 +331,11 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
 def piecewise(x, condlist, funclist, *args, **kw):
     """Each function sees its elements; what no condition takes is 0."""
     x = as_array(x)
-    found = as_complex(np.zeros_like(plain(x)))
+    found, numbered = as_complex(np.zeros_like(plain(x))), np.arange(x.size).reshape(x.shape)
     for condition, function in zip(pieces(value_tree(condlist), len(funclist), x.ndim), funclist):
-        where = np.broadcast_to(condition, x.shape)
-        if where.any():
-            found[where] = function(x[where], *args, **kw) if callable(function) else function
+        if (places := numbered[condition]).size:
+            part = function(x.reshape(-1)[places], *args, **kw) if callable(function) else function
+            found[condition] = part
     return found
 
 
@@ -347,6 +356,8 @@ def logn(n, x):
 def at(ufunc, a, indices, *b):
     """In place, one after the other where a place comes more than once."""
     _writable(f"{ufunc.__name__}.at", a)
+    if not a.ndim:
+        a, indices = a.reshape(1), np.zeros(np.shape(np.zeros(())[value_tree(indices)]), int)
     places = np.arange(a.size).reshape(a.shape)[value_tree(indices)]
     b = [np.broadcast_to(as_array(x), places.shape) for x in b]
     if ufunc in (np.add, np.subtract):

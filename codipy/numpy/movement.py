@@ -139,16 +139,12 @@ def piecewise(x, condlist, funclist, *args, **kw):
     conditions = pieces(value_tree(condlist), len(funclist), np.ndim(plain(x)))
     flat = move(np.reshape, ("a",), (x, (-1,)), {})
     result = np.zeros_like(value_tree(x))
-    ids = np.zeros(result.shape, np.int32)
+    ids, numbered = np.zeros(result.shape, np.int32), np.arange(result.size).reshape(result.shape)
     parts = []  # kept until the end: an identifier whose owner is gone may be handed out again
     for condition, function in zip(conditions, funclist):
-        seen = result[condition].shape  # NumPy's IndexError where shapes differ; a condition of fewer axes takes rows
-        where = np.zeros(result.shape, bool)
-        where[condition] = True
-        if where.any():
-            part = function
-            if callable(function):
-                part = copied(function(flat[where.reshape(-1)].reshape(seen), *args, **kw))
+        places = numbered[condition]
+        if places.size:
+            part = copied(function(flat[places], *args, **kw)) if callable(function) else function
             parts.append(part)
             result[condition], ids[condition] = value_tree(part), identifier_tree(part)
     return gather_tree(result, ids)
