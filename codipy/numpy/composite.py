@@ -170,13 +170,15 @@ def sort_complex(a):
 def polyval2d(x, y, c):
     """A polynomial of two variables."""
     x, y, c = map(_array, (x, y, c))
+    if np.shape(value_tree(x)) != np.shape(value_tree(y)):
+        raise ValueError("x, y are incompatible")
     return _horner(y, _horner(x, c), tensor=False)
 
 
 def polygrid2d(x, y, c):
     """A polynomial of two variables on a grid."""
     x, y, c = map(_array, (x, y, c))
-    return _horner(y, _horner(x, c))
+    return _horner(y, _horner(x, np.atleast_1d(c)))
 
 
 def polyval(p, x):

@@ -157,12 +157,14 @@ def shuffle(rng, x, axis=0):
 def permutation(rng, x, axis=0):
     x = _elements(x)
     if x.ndim == 0:
+        if isinstance(rng, np.random.Generator):
+            raise np.exceptions.AxisError(axis, 0)
         raise IndexError("x must be an integer or at least 1-dimensional")
     if axis and isinstance(rng, np.random.RandomState):
         raise TypeError("permutation() got an unexpected argument 'axis', which numpy.random.Generator has")
-    if axis:  # NumPy moves rows of the array with that axis in front
-        return np.swapaxes(np.take(np.swapaxes(x, 0, axis), rng.permutation(x.shape[axis]), 0), 0, axis)
-    return np.take(x, rng.permutation(x.shape[0]), 0)
+    index = [slice(None)] * x.ndim
+    index[axis] = rng.permutation(x.shape[axis])
+    return x[tuple(index)]  # which lies otherwise than what `np.take` gives
 
 
 def permuted(rng, x, *, axis=None, out=None):

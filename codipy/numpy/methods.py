@@ -25,6 +25,8 @@ def _method(name):
     function = getattr(np, name)
 
     def method(a, *args, **kwargs):
+        if "correction" in kwargs:
+            getattr(np.zeros(2), name)(correction=0)  # which no method takes
         return function(a, *args, **kwargs)
 
     def method_in_place(a, *args, **kwargs):
@@ -42,7 +44,7 @@ def clip(a, min=None, max=None, out=None, **kwargs):
 
 def choose(a, choices, out=None, mode="raise"):
     """``ndarray.choose``: the Array is the index."""
-    return np.choose(plain(a).astype(int), choices, out, mode)
+    return np.choose(plain(a), choices, out, mode)
 
 
 def compress(a, condition, axis=None, out=None):

@@ -162,7 +162,7 @@ class _ScalarStandIn(StandIn):
             return type.__call__(cls, *args, **kwargs)
         if len(args) == 1:
             if type(args[0]) is Array:
-                return args[0].astype(kind)[()]
+                return asarray(args[0], kind) if args[0].ndim else args[0].astype(kind)[()]
             if type(args[0]) in _FURTHER or type(args[0]) is Real and issubclass(kind, np.complexfloating):
                 return door("complexes")().number(kind, args[0])
             if type(args[0]) is Real:

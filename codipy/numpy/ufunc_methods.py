@@ -119,6 +119,8 @@ def at(ufunc, a, indices, *b):
             refuse(f"{ufunc.__name__}.at", "the array written to is a plain one and would lose the derivative: write "
                    "`a = codipy.Array(a)` first")  # fmt: skip
         return ufunc.at(a, value_tree(indices), *value_tree(b))
+    if not a.ndim:
+        a, indices = a.reshape(1), np.zeros(np.shape(np.zeros(())[value_tree(indices)]), int)
     places = _places(a.shape, value_tree(indices))
     b = [_array(x) for x in b]
     b = [x if x.shape == places.shape else move(np.broadcast_to, ("array",), (x, places.shape), {}) for x in b]

@@ -67,6 +67,9 @@ def put(a, ind, v, mode="raise"):
     if not _target("put", a, [v], "make it a codipy.Array, or write `a = codipy.Array(a); a[ind] = v`"):
         return np.put(a, value_tree(ind), value_tree(v), mode)
     ind = value_tree(ind)
+    if not np.size(value_tree(v)):
+        np.put(np.zeros(a.shape), ind, [], mode)  # which writes nothing, and may raise
+        return
     ind = np.ravel(ind if isinstance(ind, np.ndarray) else np.array(ind, np.intp))  # of a list NumPy takes any numbers
     if mode == "wrap":
         ind = ind % a.size

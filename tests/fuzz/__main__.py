@@ -6,7 +6,8 @@ import collections
 import sys
 import time
 
-from tests.fuzz.functions import KINDS, judge_call, write_call
+from tests.fuzz.called import judge_call
+from tests.fuzz.functions import KINDS, write_call
 from tests.fuzz.generator import FEW_STEPS, MOST_STEPS, write
 from tests.fuzz.judge import WIDTHS, judge, some_variants
 from tests.fuzz.second import judge_second

@@ -3,7 +3,8 @@
 
 import pytest
 
-from tests.fuzz.functions import KINDS, judge_call, write_call
+from tests.fuzz.called import judge_call
+from tests.fuzz.functions import KINDS, write_call
 
 CALLS, SEED = 150, "s3"
 

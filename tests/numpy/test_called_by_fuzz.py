@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import special
 
 import codipy
 from codipy.errors import ActiveError
@@ -31,6 +32,20 @@ CALLS = [
     "np.can_cast(x[:0], (x[1], x[2])) * x[0]", "np.log(np.broadcast_to(x[:3], (2, 3)), out=None, dtype=np.float64)",
     *(f"np.{name}.outer({given})" for given in ("x[0], x[1]", "0.5, x[1]", "x[0].item(), 0.5", "s[0], x[1]")
       for name in ("heaviside", "power", "copysign", "divmod", "logaddexp", "arctan2", "fmod", "add", "nextafter")),
+    *(f"np.piecewise({a}[:9].reshape(3, 3).T, [[True, False, True]], [lambda t: t * t.shape[-1], 0.5])" for a in "xz"),
+    *(f"np.matmul({a}.reshape(2, 3, 4), {a}[:12].reshape(4, 3)[:, ::-1], order='F')" for a in "xz"),
+    "np.square(z[:12].reshape(3, 4)[::2, 1::2], out=(z * 0.0)[:4].reshape(2, 2).T)",
+    "np.matmul(x.reshape(2, 3, 4), x[:12].reshape(4, 3)[:, ::-1], out=(x * 0.0)[:18].reshape(3, 3, 2).T)",
+    "(np.fft.fftn(np.array(1.5), out=x[:1].reshape(())), x[0])",
+    "np.random.default_rng(7).permutation(z.reshape(2, 3, 4).T).ravel('K')",
+    "np.random.default_rng(7).permutation(x.reshape(2, 3, 4).T, axis=1).ravel('K')",
+    "np.expm1.at(x[:1].reshape(()), ...) or x[0]",
+    *(f"np.gradient({a}[:3], np.array([7, 4, 1], np.uint8))" for a in "xzs"),
+    "z.reshape(2, 3, 4).item((3,)) * np.ones(1)", "z[:4].clip(0.2)", "x[5].fill(3) or x[5]",
+    "np.polymul((z[1], z[2]), ())",
+    "np.polynomial.polynomial.polygrid2d(x[4], x[:4], s[2])", "np.put(x[:1], [0, 7], x[:0]) or x[0]",
+    "np.log.at(z[:1].reshape(()), ()) or z[0]", "special.eval_gegenbauer(range(3), [0.5, 1.5, 2.5], x[5], dtype=float)",
+    "special.jv(x[5], z[:3], dtype=complex)", "np.zeros_like(x, dtype=np.float16)",
 ]  # fmt: skip
 if "ndmax" in (np.array.__doc__ or ""):
     CALLS += ["np.array(x[:3], ndmax=1)", "np.array([z[0], 2], ndmax=1)", "np.array([[x[0], 2]], ndmax=2)"]
@@ -42,16 +57,40 @@ SLOPES = [
     "np.corrcoef(x[:0].reshape(0, 3), y=x[:3].reshape(3, 1)).sum() + x[0]", "np.power.outer(x[0], x[1])",
     "np.histogram_bin_edges(x, range=(0, x[2])) @ np.arange(11.0)", "np.histogram_bin_edges(x, 2, x[:2])[1]",
     "np.histogram2d(x, x, 2, range=[[0, x[2]], [0, 1]])[1].sum()",
+    "np.arange(x[4:5].reshape(()), stop=x[9] + 4.0)[:4].sum()", "np.arange(x[4] + 2.0, None)[2] * x[4]",
+    "np.interp(x[0] + 0.7, np.arange(3, dtype=np.uint8), np.array([3, 2, 1], np.uint8))",
+    "np.gradient(x[:3], np.array([7, 4, 1], np.uint8))[0]", "np.power(z[:3], np.arange(3, dtype=np.uint8)).real.sum()",
+    *(f"special.{text}.sum()" for text in ("jv(np.arange(3, dtype=np.uint8), x[:3])", "gdtrc(np.True_, x[:3], x[3:6])",
+      "iv(np.arange(3, dtype=np.uint8), z[:3]).imag", "kn(np.arange(3, dtype=np.uint8), x[3:6])")),
+    "np.piecewise(z[:9].reshape(3, 3).T, [[True, False, True]], [lambda t: t * t[0], 0.5]).imag.sum()",
+    "np.piecewise(x[:9].reshape(3, 3).T, [[True, False, True]], [lambda t: t * t[0], 0.5]).sum()",
     "np.fromiter(z[:3], complex).imag.sum()", "np.fromiter(z[:3], float).sum()", "np.copysign.outer(x[0], 0.5)",
 ]  # fmt: skip
 REFUSED = [
     "np.polydiv(x[:4].reshape(2, 2), np.ones((3, 1)))", "np.polyder(z.reshape(3, 4, 2))", "np.sin(x[0], where=False)",
+    "x * np.longdouble(1.5)", "z[0] * np.longdouble(1.5)", "np.where(x > 1, x, np.longdouble(2))",
+    "z[:3] + np.arange(3, dtype=np.longdouble)", "np.average(x[:3], weights=np.arange(3, dtype=np.longdouble))",
+    "np.append(x, np.longdouble(2))", "np.sum(np.arange(3, dtype=np.longdouble), initial=x[0])",
+    "np.sum(z, dtype=np.clongdouble)", "np.prod(z[:2], None, np.float64)", "np.sum(x, initial=z[0])",
+    "np.nanmin([0.5, 1.5], axis=(), initial=z[7])", "np.cumsum(z[:3], out=np.zeros(3))",
+    "np.cumprod(x[:3], out=z[:3])", "np.add.accumulate(z[:3], out=np.zeros(3))", "np.array([x[0]], np.float16)",
+    "np.full(3, x[0], np.float16)", "np.arange(x[0], 3, dtype=np.float32)",
+    "s[:6].mean(dtype=float, out=s[6:7].reshape(()))",
     "z[:4].sum(dtype=np.float32)", "np.heaviside.reduce(s[5])", "np.intersect1d(x[:4], np.eye(3), assume_unique=True)",
 ]  # fmt: skip
 
 
+WRONG = [
+    "np.clip(z, 0.1, None, min=0.2)", "np.ldexp(x[:3], x[:3])", "np.ldexp(x[:3], [0.5])", "x[:3].std(correction=0)",
+    "x[:3].choose([1.0, 2.0])", "np.putmask(x[:4], np.array([True, False, True]), np.zeros(0))",
+    "np.linalg.outer(z.reshape(2, 12), z)", "np.polynomial.polynomial.polyval2d(x[0], x[:2], x[:4].reshape(2, 2))",
+    "np.piecewise(x[:6].reshape(2, 3), [[True, False, True]], [1, 2])", "np.absolute(z, dtype=complex)",
+    "np.piecewise(z[:6].reshape(2, 3), [[True, False, True]], [1, 2])", "np.polyint(z[0])",
+]  # fmt: skip
+
+
 def function(text):
-    module = {"np": np, "__name__": "calls"}
+    module = {"np": np, "special": special, "__name__": "calls"}
     exec(f"def f(x):\n    z = x * (1.0 + 2.0j)\n    s = (x * 1.0).astype(np.float32)\n    return {text}", module)
     return module["f"]
 
@@ -123,3 +162,32 @@ def test_a_call_is_refused(text):
         f(X.copy())
     with codipy.Tape() as tape, pytest.raises(ActiveError):
         codipy.rebind(f)(tape.register_input(codipy.Array(X.copy())))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("text", WRONG)
+def test_a_call_raises_what_numpy_raises(text):
+    f = function(text)
+    with pytest.raises(Exception) as plain:
+        f(X.copy())
+    with codipy.Tape() as tape, pytest.raises(plain.type):
+        codipy.rebind(f)(tape.register_input(codipy.Array(X.copy())))
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_a_scalar_s_class_shows_an_array_of_its_own(kind):
+    def f(x):
+        v = (x * 1.0).astype(kind)
+        kind(v[::-1])[0] = 5.0
+        return v
+
+    with codipy.Tape() as tape:
+        found = codipy.rebind(f)(tape.register_input(codipy.Array(X.copy())))
+        assert np.array_equal(found.value, f(X.copy()))
+
+
+def test_complex_extremes_say_nothing_of_nan():
+    f = function("np.fmin.outer(z[:3], np.array([np.nan, 1.0])).real.sum()")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert codipy.value_and_grad(f)(X.copy())[0] == f(X.copy())

@@ -78,8 +78,9 @@ def _through(name, is_self=False):
 _ITSELF = ["copy", "max", "mean", "min", "prod", "squeeze", "sum", "transpose"]
 _ADDED = ("mean", "sum")  # to 0.0, so that a negative zero becomes a positive one
 _AS_ARRAY = [
-    "all", "any", "argmax", "argmin", "argsort", "clip", "compress", "cumprod", "cumsum", "dot", "flatten", "ptp",
-    "ravel", "repeat", "reshape", "round", "std", "take", "var",
+    "all", "any", "argmax", "argmin", "argsort", "choose", "clip", "compress", "cumprod", "cumsum", "diagonal", "dot",
+    "fill", "flatten", "nonzero", "ptp", "put", "ravel", "repeat", "reshape", "round", "searchsorted", "sort", "std",
+    "swapaxes", "take", "trace", "var",
 ]  # fmt: skip
 
 
