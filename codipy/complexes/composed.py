@@ -6,6 +6,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from codipy.active.messages.dropped import refuse_left_out
 from codipy.complexes.creation import array, as_complex
@@ -218,7 +219,7 @@ def nanstd(a, *args, **kwargs):
 def median(a, axis=None, overwrite_input=False, keepdims=False):
     """The mean of the middle one or two, in the order of real parts, then of imaginary parts."""
     a = as_array(a)
-    along = axes_of(a.ndim, axis)
+    along = axes_of(a.ndim, axis if axis is None else normalize_axis_tuple(axis, a.ndim))
     others = [k for k in range(a.ndim) if k not in along]
     rows = np.transpose(a, (*others, *along)).reshape(*(a.shape[k] for k in others), -1)
     n = rows.shape[-1]

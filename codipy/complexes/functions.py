@@ -142,7 +142,10 @@ def _dtypes(name, dtype):
 
 
 # Of which NumPy makes real numbers where ``out=`` is real.
-_SCANS = frozenset({"cumsum", "cumprod", "cumulative_sum", "cumulative_prod", "nancumsum", "nancumprod"})
+_REDUCING = frozenset({
+    "cumsum", "cumprod", "cumulative_sum", "cumulative_prod", "nancumsum", "nancumprod", "sum", "prod", "nansum",
+    "nanprod", "max", "amax", "min", "amin", "nanmax", "nanmin", "trace",
+})  # fmt: skip
 _TRANSFORMS = frozenset({"fft.fft2", "fft.fftn", "fft.ifft2", "fft.ifftn"})
 
 
@@ -174,7 +177,7 @@ def array_function(func, types, args, kwargs):
         given = {} if out is None else {"out": np.array(plain(out))}  # the values of some depend on its dtype
         found = func(*value_tree(args), **value_tree(kwargs), **given)
         return assign(found if name in _PASSIVE else fresh(found), out, kept_by(name))
-    if out is not None and out.dtype.kind != "c" and name in _SCANS:
+    if out is not None and out.dtype.kind != "c" and name in _REDUCING:
         refuse(name, DROPPED)
     if out is not None and dtype is None:
         differentiable.refuse_precision(name, args, out)

@@ -218,7 +218,7 @@ def array_ufunc(ufunc, method, inputs, kwargs):
             refuse(name, "no derivative is known for complex elements: take `codipy.value(z)` where none is wanted")
         if kwargs.get("dtype") is not None and np.dtype(kwargs["dtype"]).kind != "c":
             refuse(name, f"dtype={np.dtype(kwargs['dtype'])} would drop imaginary parts: take `z.real`")
-        if outs is not None and method == "accumulate" and outs[0].dtype.kind != "c":
+        if outs is not None and outs[0].dtype.kind != "c":
             refuse(name, DROPPED)
         if outs is not None and kwargs.get("dtype") is None and outs[0].dtype.kind == "c":
             given = np.asarray(plain(inputs[0])).dtype

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from codipy.active.array import Array, Real, call
+from codipy.active.array import Array, Real, call, is_complex_variable
 from codipy.active.scalar.kinds import converted, type_of
 from codipy.numpy.allocation import asarray, holds_movable
 from codipy.numpy.arguments import PLAIN, assign, holds_active, refuse, value_tree
@@ -142,7 +142,7 @@ def _elements(x):
 
 
 def shuffle(rng, x, axis=0):
-    if type(x) is not Array:
+    if type(x) is not Array and not (is_complex_variable(x) and hasattr(x, "pairs")):
         return rng.shuffle(x, axis) if axis else rng.shuffle(x)
     if axis and isinstance(rng, np.random.RandomState):
         raise TypeError("shuffle() got an unexpected argument 'axis', which numpy.random.Generator has")

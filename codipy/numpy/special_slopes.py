@@ -128,7 +128,8 @@ def _agm_slope(x, y):
         quotient = np.sqrt(root / mean)
         by_mean, by_root = (by_mean + by_root) / 2, (by_mean * quotient + by_root / quotient) / 2
         mean, root = (mean + root) / 2, mean * quotient
-    return np.where(np.sign(x) * np.sign(y) < 0, np.nan, by_mean)
+    # A mean with 0 is 0, whatever the other number is.
+    return np.where(np.sign(x) * np.sign(y) < 0, np.nan, np.where(np.equal(y, 0), 0.0, by_mean))
 
 
 def _carlson_d(x, y, z):

@@ -188,10 +188,14 @@ def cast(ufunc, inputs, dtype, casting):
 
     A Real and a Python float fit any.
     """
-    known = tuple(x.dtype if hasattr(x, "dtype") else type(plain(x)) for x in inputs)
+    known = tuple(x.dtype if hasattr(x, "dtype") else _kind_of_number(plain(x)) for x in inputs)
     loop = ufunc.resolve_dtypes((*known, *(None,) * ufunc.nout), signature=(None,) * ufunc.nin + (
         np.dtype(dtype),) * ufunc.nout, casting=casting)  # fmt: skip
     return tuple(_as_seen(x, seen, casting) for x, seen in zip(inputs, loop))
+
+
+def _kind_of_number(x):
+    return np.dtype(bool) if isinstance(x, bool) else next(k for k in (int, float, complex) if isinstance(x, k))
 
 
 def _as_seen(x, dtype, casting):

@@ -207,5 +207,5 @@ MADE_OF = [
     "(np.polynomial.Polynomial(ACTIVE) + OPERAND).coef", "(np.polynomial.Polynomial(ACTIVE) // [1, 2]).coef",
     "np.polynomial.Polynomial.fit(np.arange(4.), ACTIVE, 1)(OPERAND)", "math.hypot(*ACTIVE)", "math.fsum(ACTIVE)",
     "math.sin(ACTIVE)", "math.pow(ACTIVE, OPERAND)", "math.prod(ACTIVE)", "np.asarray(ACTIVE).tolist()",
-    "np.array(ACTIVE, OPERAND)", "cmath.exp(ACTIVE)", "(lambda a, *b: a)(*ACTIVE)", "np.array([*ACTIVE, OPERAND])",
+    "np.array(ACTIVE, ndmin=2)", "cmath.exp(ACTIVE)", "(lambda a, *b: a)(*ACTIVE)", "np.array([*ACTIVE, OPERAND])",
 ]  # fmt: skip

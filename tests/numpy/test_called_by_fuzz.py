@@ -39,6 +39,9 @@ CALLS = [
     "(np.fft.fftn(np.array(1.5), out=x[:1].reshape(())), x[0])",
     "np.random.default_rng(7).permutation(z.reshape(2, 3, 4).T).ravel('K')",
     "np.random.default_rng(7).permutation(x.reshape(2, 3, 4).T, axis=1).ravel('K')",
+    "(lambda u: np.random.default_rng(7).shuffle(u) or u)(z.reshape(6, 4).T)", "np.polymul(x[:0], s[:4])",
+    "(lambda u: np.random.default_rng(7).shuffle(u, axis=1) or u)(z.reshape(6, 4)[::-1])",
+    "special.eval_gegenbauer(np.array([True, False]), 0.5, x[:2], dtype=float)",
     "np.expm1.at(x[:1].reshape(()), ...) or x[0]",
     *(f"np.gradient({a}[:3], np.array([7, 4, 1], np.uint8))" for a in "xzs"),
     "z.reshape(2, 3, 4).item((3,)) * np.ones(1)", "z[:4].clip(0.2)", "x[5].fill(3) or x[5]",
@@ -61,7 +64,8 @@ SLOPES = [
     "np.interp(x[0] + 0.7, np.arange(3, dtype=np.uint8), np.array([3, 2, 1], np.uint8))",
     "np.gradient(x[:3], np.array([7, 4, 1], np.uint8))[0]", "np.power(z[:3], np.arange(3, dtype=np.uint8)).real.sum()",
     *(f"special.{text}.sum()" for text in ("jv(np.arange(3, dtype=np.uint8), x[:3])", "gdtrc(np.True_, x[:3], x[3:6])",
-      "iv(np.arange(3, dtype=np.uint8), z[:3]).imag", "kn(np.arange(3, dtype=np.uint8), x[3:6])")),
+      "iv(np.arange(3, dtype=np.uint8), z[:3]).imag", "kn(np.arange(3, dtype=np.uint8), x[3:6])",
+      "agm(np.arange(3.0), x[:3])")),
     "np.piecewise(z[:9].reshape(3, 3).T, [[True, False, True]], [lambda t: t * t[0], 0.5]).imag.sum()",
     "np.piecewise(x[:9].reshape(3, 3).T, [[True, False, True]], [lambda t: t * t[0], 0.5]).sum()",
     "np.fromiter(z[:3], complex).imag.sum()", "np.fromiter(z[:3], float).sum()", "np.copysign.outer(x[0], 0.5)",
@@ -73,7 +77,8 @@ REFUSED = [
     "np.append(x, np.longdouble(2))", "np.sum(np.arange(3, dtype=np.longdouble), initial=x[0])",
     "np.sum(z, dtype=np.clongdouble)", "np.prod(z[:2], None, np.float64)", "np.sum(x, initial=z[0])",
     "np.nanmin([0.5, 1.5], axis=(), initial=z[7])", "np.cumsum(z[:3], out=np.zeros(3))",
-    "np.cumprod(x[:3], out=z[:3])", "np.add.accumulate(z[:3], out=np.zeros(3))", "np.array([x[0]], np.float16)",
+    "np.cumprod(x[:3], out=z[:3])", "np.add.accumulate(z[:3], out=np.zeros(3))",
+    "np.max(z, out=np.zeros(()))", "np.add.reduce(z, out=np.zeros(()))", "np.array([x[0]], np.float16)",
     "np.full(3, x[0], np.float16)", "np.arange(x[0], 3, dtype=np.float32)",
     "s[:6].mean(dtype=float, out=s[6:7].reshape(()))",
     "z[:4].sum(dtype=np.float32)", "np.heaviside.reduce(s[5])", "np.intersect1d(x[:4], np.eye(3), assume_unique=True)",
@@ -86,6 +91,7 @@ WRONG = [
     "np.linalg.outer(z.reshape(2, 12), z)", "np.polynomial.polynomial.polyval2d(x[0], x[:2], x[:4].reshape(2, 2))",
     "np.piecewise(x[:6].reshape(2, 3), [[True, False, True]], [1, 2])", "np.absolute(z, dtype=complex)",
     "np.piecewise(z[:6].reshape(2, 3), [[True, False, True]], [1, 2])", "np.polyint(z[0])",
+    "np.median([[z[0], z[1]], [z[2], z[3]]], axis=2)",
 ]  # fmt: skip
 
 
