@@ -13,6 +13,7 @@ from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 from cpython.ref cimport Py_DECREF
 cimport numpy as cnp
 
+from codipy.active.core.base_array cimport is_array
 from codipy.active.core.base_real cimport MERGED, OWNS, BaseReal, described, spot_of
 from codipy.active.recordings.lending cimport lend_real, lender
 from codipy.active.recordings.over cimport is_over, is_past, no_recording
@@ -181,8 +182,9 @@ cdef int as_number(PyObject* o, double* number) except -1:
         number[0] = PyFloat_AS_DOUBLE(<object>o)
     elif PyLong_Check(<object>o):
         number[0] = PyLong_AsDouble(<object>o)
-    elif PyComplex_Check(<object>o):
-        return 0
+    elif PyComplex_Check(<object>o) or is_array(<object>o) or (
+            cnp.PyArray_CheckExact(<object>o) and cnp.PyArray_NDIM(<cnp.ndarray>o)):
+        return 0                 # of arrays too: to ask whether they are rational numbers takes as long as an operation
     elif isinstance(<object>o, (np.floating, np.integer, np.bool_, numbers.Rational)):
         number[0] = float(<object>o)
     elif cnp.PyArray_Check(<object>o) and (<object>o).ndim == 0 and (<object>o).dtype.kind in "fiub":
