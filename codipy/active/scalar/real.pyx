@@ -347,7 +347,8 @@ cdef BaseTape demand_own(Real self, str what):
     cdef BaseTape tape = <BaseTape>found
     if not tape.is_valid(self.epoch):
         raise TapeError(f"{described(self)} has no {what}: its tape was reset since; record again")
-    tape.demand_recorded(f"the {what} of {described(self)}")
+    if tape.recorder.counts or tape.recorder.carries:      # else it has no message, which takes long to write
+        tape.demand_recorded(f"the {what} of {described(self)}")
     if self.count or self.flags & MERGED:
         raise TapeError(f"{described(self)} has no {what} of its own, it is part of a larger statement: call "
                         "tape.register_output() on it while recording, before it is used")
