@@ -40,7 +40,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     SHORT = 256                  # elements: of fewer, a statement and its sums along an axis take less than both together
-    PART = 16384                 # elements that are summed while they are in the cache
+    PART = 65536                 # elements that are summed while they are in the cache
 
 cdef object numpy_sum = np.add.reduce
 
