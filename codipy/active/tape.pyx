@@ -26,6 +26,8 @@ from codipy.active.doors import door
 from codipy.errors import TapeError
 from codipy.tape.signatures import Signature
 
+cdef object ndarray = np.ndarray      # looked up once
+
 
 cdef bint is_complex(object x) except -1:
     """Whether it is an active or a plain complex number or array, of which each part is registered."""
@@ -279,7 +281,7 @@ cdef class Tape(BaseTape):
         cdef double number
         cdef int32_t identifier
         cdef BaseArray array
-        if is_array(x) or isinstance(x, np.ndarray) and x.dtype.kind != "c":
+        if is_array(x) or isinstance(x, ndarray) and x.dtype.kind != "c":
             array = register_array(self, x)
             if self.registers:
                 self.registered_inputs.make_room(self, 1)

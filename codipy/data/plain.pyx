@@ -9,6 +9,8 @@ from codipy.data.buffer cimport Buffer, new_buffer, wrap_array
 
 cnp.import_array()
 
+cdef object ndarray = np.ndarray      # looked up once
+
 
 cdef object plain_array(const double* data, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides, Py_ssize_t width,
                         bint writable, object owner):
@@ -16,7 +18,7 @@ cdef object plain_array(const double* data, int ndim, const Py_ssize_t* shape, c
     cdef int k
     for k in range(ndim):
         steps[k] = strides[k] * width * <Py_ssize_t>sizeof(double)
-    array = cnp.PyArray_New(np.ndarray, ndim, <cnp.npy_intp*>shape, cnp.NPY_DOUBLE, steps, <void*>data, 0,
+    array = cnp.PyArray_New(ndarray, ndim, <cnp.npy_intp*>shape, cnp.NPY_DOUBLE, steps, <void*>data, 0,
                             cnp.NPY_ARRAY_WRITEABLE if writable else 0, <object>NULL)
     if owner is not None:
         Py_INCREF(owner)

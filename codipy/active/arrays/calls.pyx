@@ -49,7 +49,7 @@ cdef frozenset PRODUCTS = frozenset({"dot", "einsum", "inner", "linalg.multi_dot
 cdef double zero = 0.0           # what `hollow` arrays show
 # By the address of memory that others see as well: an array of the copy of what a primitive gave there last.
 cdef dict repeated = {}
-cdef object FLOATING = np.floating, FLOAT32 = np.float32     # looked up once
+cdef object FLOATING = np.floating, FLOAT32 = np.float32, ndarray = np.ndarray      # looked up once
 
 
 cdef BaseArray contiguous_copy(BaseArray x):
@@ -64,7 +64,7 @@ cdef object call_direct(object primitive, tuple inputs, int spare):
     for x in inputs:
         if is_array(x):
             active |= (<BaseArray>x).is_active
-        elif type(x) is not np.ndarray or cnp.PyArray_TYPE(<cnp.ndarray>x) != cnp.NPY_DOUBLE:
+        elif type(x) is not ndarray or cnp.PyArray_TYPE(<cnp.ndarray>x) != cnp.NPY_DOUBLE:
             return NotImplemented
     return record_call(primitive, inputs, None, spare) if active and not is_passive() else NotImplemented
 
@@ -107,7 +107,7 @@ cdef object record_call(object primitive, object args, object kwargs, int spare)
     cdef dict spans = None
     cdef tuple operands = args if type(args) is tuple else tuple(args)
     begins(r)
-    kwargs = {name: np.array(x) if isinstance(x, np.ndarray) else x for name, x in kwargs.items()} if kwargs else {}
+    kwargs = {name: np.array(x) if isinstance(x, ndarray) else x for name, x in kwargs.items()} if kwargs else {}
     for k in range(len(operands)):
         x = kept = operands[k]
         if is_array(x):
@@ -218,7 +218,7 @@ cdef object record_call(object primitive, object args, object kwargs, int spare)
                 part = from_ndarray(np.array(part))
             else:
                 part = new_identified(part, r.epoch, tape.new_copy(0, part), OWNS if r.reuse else 0, kind_of(part))
-        elif np.asarray(part).dtype.kind in ("cfO" if isinstance(part, np.ndarray) else "cf"):
+        elif np.asarray(part).dtype.kind in ("cfO" if isinstance(part, ndarray) else "cf"):
             raise ActiveError(f"{primitive.name}: results of dtype {np.asarray(part).dtype} cannot be differentiated yet: "
                               "use float64 or float32, or say codipy.value(x) where the derivative is not wanted")
         elif cnp.PyArray_Check(part):      # whoever gets it may write to it before the sweep

@@ -38,6 +38,7 @@ from codipy.operations import TABLE
 cdef enum:
     WORTH_KEEPING = 256          # elements: values that a sweep would compute again slowly are kept instead
 
+cdef object ndarray = np.ndarray      # looked up once
 cdef list ufuncs = [getattr(np, row.numpy[0], None) if row.numpy else None for row in TABLE]     # by operation code
 
 
@@ -83,7 +84,7 @@ cdef int take(PyObject* o, Source* source, PyObject** kept) except -1:
     if is_refused(<object>o):
         raise TypeError(f"{type(<object>o).__name__} beside an Array is not supported: use a plain array, np.asarray(...) "
                         "or .filled(...)")
-    if isinstance(<object>o, np.ndarray) and (<object>o).dtype.kind in "fiub":
+    if isinstance(<object>o, ndarray) and (<object>o).dtype.kind in "fiub":
         x = constant(current(), <object>o)
         keep(kept, x)
         source.array, source.strength = <PyObject*>x, strength_of(<object>o)

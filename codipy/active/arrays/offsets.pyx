@@ -14,6 +14,8 @@ from codipy.tape.records.loops cimport loop_places
 
 cnp.import_array()
 
+cdef object ndarray = np.ndarray      # looked up once
+
 cdef enum:
     FEW = 256                    # elements
 
@@ -28,7 +30,7 @@ cdef cnp.ndarray integers_of(index):
             if type(i) is not int:
                 return None
         return np.array(index, np.intp)
-    if type(index) is not np.ndarray:
+    if type(index) is not ndarray:
         return None
     kind = cnp.PyArray_TYPE(<cnp.ndarray>index)
     if kind == cnp.NPY_INTP:
@@ -40,7 +42,7 @@ cdef cnp.ndarray integers_in(index, Py_ssize_t length):
     """As integers_of, beside others: for one axis, of which a mask chooses elements, and a number one."""
     if type(index) is int:
         return np.array(index, np.intp)
-    if type(index) is np.ndarray and cnp.PyArray_TYPE(<cnp.ndarray>index) == cnp.NPY_BOOL:
+    if type(index) is ndarray and cnp.PyArray_TYPE(<cnp.ndarray>index) == cnp.NPY_BOOL:
         if cnp.PyArray_NDIM(<cnp.ndarray>index) != 1 or cnp.PyArray_DIM(<cnp.ndarray>index, 0) != length:
             return None
         return index.nonzero()[0]
@@ -159,9 +161,9 @@ cdef object offsets_of(BaseArray a, index):
     shape = shape_tuple(v)
     if v.ndim == 0:
         return np.full((), v.offset)[index]
-    if v.ndim == 1 and type(index) is np.ndarray and cnp.PyArray_TYPE(<cnp.ndarray>index) == cnp.NPY_INTP:
+    if v.ndim == 1 and type(index) is ndarray and cnp.PyArray_TYPE(<cnp.ndarray>index) == cnp.NPY_INTP:
         return offsets_along(v, np.ascontiguousarray(index))
-    if type(index) in (tuple, list, np.ndarray):
+    if type(index) in (tuple, list, ndarray):
         found = offsets_across(v, index if type(index) is tuple else (index,))
         if found is not None:
             return found

@@ -31,6 +31,8 @@ from codipy.errors import ActiveError
 
 cnp.import_array()
 
+cdef object ndarray = np.ndarray      # looked up once
+
 
 cdef int32_t* numbers_of(cnp.ndarray identifiers) noexcept:
     """Those of an array of int32 in C order. Typed memoryviews would cost each module that has one 0.2 ms to import."""
@@ -277,9 +279,9 @@ cpdef BaseArray from_ndarray(values):
     cdef BaseArray result
     cdef cnp.ndarray array
     cdef int k
-    cdef bint borrowed = isinstance(values, np.ndarray) and (<object>values).base is not None
-    cdef bint single = isinstance(values, np.ndarray) and cnp.PyArray_TYPE(values) == cnp.NPY_FLOAT
-    if not isinstance(values, np.ndarray) or cnp.PyArray_TYPE(values) != cnp.NPY_DOUBLE or not cnp.PyArray_ISCARRAY_RO(
+    cdef bint borrowed = isinstance(values, ndarray) and (<object>values).base is not None
+    cdef bint single = isinstance(values, ndarray) and cnp.PyArray_TYPE(values) == cnp.NPY_FLOAT
+    if not isinstance(values, ndarray) or cnp.PyArray_TYPE(values) != cnp.NPY_DOUBLE or not cnp.PyArray_ISCARRAY_RO(
             values):
         demand_precision(values)
         values = np.array(values, dtype=np.float64, order="K")
@@ -405,7 +407,7 @@ cpdef object gather(values, identifiers):
     if r == NULL or not identifiers.any():
         return values
     tape = <BaseTape>r.tape
-    if not isinstance(values, np.ndarray):
+    if not isinstance(values, ndarray):
         return new_identified(values, r.epoch, copy_slot(r, identifiers.reshape(-1)[0], values),
                               OWNS if r.reuse else 0, kind_of(values))
     if identifiers.shape != values.shape:

@@ -17,6 +17,8 @@ from codipy.errors import ActiveError
 
 cnp.import_array()
 
+cdef object ndarray = np.ndarray      # looked up once
+
 
 cdef object ndarray_of(BaseArray a):
     """A read-only plain array of the values of a stored array, which stay as they are."""
@@ -33,7 +35,7 @@ cdef object singles_of(BaseArray a, dict spans):
     span = spans.get(known)
     if span is None:
         span = spans[known] = single_copy(a.storage.buffer.data + first, last + 1 - first)
-    shown = np.ndarray(shape_tuple(v), np.float32, span, 4 * (v.offset - first),
+    shown = ndarray(shape_tuple(v), np.float32, span, 4 * (v.offset - first),
                        tuple([4 * v.strides[k] for k in range(v.ndim)]))
     shown.flags.writeable = False
     return shown
@@ -142,7 +144,7 @@ cpdef bint is_view_of(object shown, object plain) except -1:
 
     Memory does not tell: two Arrays may share it until one of them is written to.
     """
-    span = plain.base if isinstance(plain.base, np.ndarray) else plain      # NumPy skips what is a view itself
+    span = plain.base if isinstance(plain.base, ndarray) else plain      # NumPy skips what is a view itself
     while shown is not None:
         if shown is plain or shown is span:
             return True

@@ -15,6 +15,8 @@ from codipy.errors import ActiveError
 from codipy.operations import TABLE
 from codipy.programs.tiles import ufunc_of
 
+cdef object ndarray = np.ndarray      # looked up once
+
 
 cdef Strength strength_of(x):
     dtype = getattr(x, "dtype", None)
@@ -79,7 +81,7 @@ cdef int demand_exponent(object x) except -1:
 
 
 cdef bint is_refused(object x):
-    if type(x) is np.ndarray or not isinstance(x, np.ndarray):
+    if type(x) is ndarray or not isinstance(x, ndarray):
         return False
     # Nobody has a masked array before this module is imported, which takes longer than all of codipy's array layer.
     masked = sys.modules.get("numpy.ma")

@@ -23,6 +23,8 @@ from codipy.active.doors import door
 
 cnp.import_array()
 
+cdef object ndarray = np.ndarray      # looked up once
+
 cdef frozenset PLAIN = frozenset({int, float, bool, str, type(None), np.float64, np.int64})
 cdef frozenset NUMBERS = frozenset({np.float64, np.float32, np.int64, np.bool_, float, int, bool})
 cdef frozenset LOOKED_INTO = frozenset({"out", "dtype", "casting"})     # names that mean more than they say
@@ -120,7 +122,7 @@ cdef object of_values(object func, tuple args, dict kwargs, object known):
         found = func(*values, **kwargs)
     except Exception:
         return NotImplemented
-    if type(found) is not np.ndarray:
+    if type(found) is not ndarray:
         return found if type(found) in NUMBERS else NotImplemented
     if cnp.PyArray_BASE(<cnp.ndarray>found) != NULL or not cnp.PyArray_CHKFLAGS(
             <cnp.ndarray>found, cnp.NPY_ARRAY_OWNDATA | cnp.NPY_ARRAY_WRITEABLE):
@@ -151,12 +153,12 @@ cdef object seen(object func, tuple args, dict kwargs):
     a = args[0]
     plain = stand_in(a)
     found = func(plain, *args[1:], **kwargs)
-    if type(found) is np.ndarray:
+    if type(found) is ndarray:
         return shown_as(a, plain, found) if is_view_of(found, plain) else NotImplemented
     if type(found) is not list and type(found) is not tuple:
         return NotImplemented
     for part in found:
-        if type(part) is not np.ndarray or not is_view_of(part, plain):
+        if type(part) is not ndarray or not is_view_of(part, plain):
             return NotImplemented
     return type(found)([shown_as(a, plain, part) for part in found])
 
@@ -169,7 +171,7 @@ cdef bint is_active(BaseArray a) noexcept:
 
 cdef bint is_numeric(object x) noexcept:
     """Whether x is an ndarray of real numbers: complex ones make a result that no Array is."""
-    return (type(x) is np.ndarray and cnp.PyArray_TYPE(<cnp.ndarray>x) != cnp.NPY_OBJECT
+    return (type(x) is ndarray and cnp.PyArray_TYPE(<cnp.ndarray>x) != cnp.NPY_OBJECT
             and not cnp.PyArray_ISCOMPLEX(<cnp.ndarray>x))
 
 
@@ -206,7 +208,7 @@ cdef object moved(object func, tuple places, tuple args, dict kwargs):
             numbers[k] = numbers_of(args[k])
             values[k] = values_of(args[k])
     found = func(*values, **kwargs)
-    if type(found) is not np.ndarray or cnp.PyArray_TYPE(<cnp.ndarray>found) not in (cnp.NPY_DOUBLE, cnp.NPY_FLOAT):
+    if type(found) is not ndarray or cnp.PyArray_TYPE(<cnp.ndarray>found) not in (cnp.NPY_DOUBLE, cnp.NPY_FLOAT):
         return NotImplemented
     result = gather(found, func(*numbers, **kwargs))
     return result if is_array(result) else from_ndarray(found)
@@ -239,4 +241,4 @@ cdef object numbers_of(object x):
         return [numbers_of(item) for item in x]
     if is_array(x) or type(x) is Real:
         return identifiers(x)
-    return np.zeros((<object>x).shape, np.int32) if type(x) is np.ndarray else 0
+    return np.zeros((<object>x).shape, np.int32) if type(x) is ndarray else 0

@@ -35,6 +35,8 @@ from codipy.tape.records.statement cimport Statement
 
 cnp.import_array()
 
+cdef object ndarray = np.ndarray      # looked up once
+
 cdef extern from "Python.h":
     PyObject* PyTuple_GET_ITEM(object items, Py_ssize_t i)
 
@@ -149,7 +151,7 @@ cdef object add_reduce(BaseArray a, axis, bint keepdims, bint mean, bint spare):
     if mean:
         if count == 0:       # NumPy says so, and divides
             value = np.mean(ndarray_of(a), axis, keepdims=keepdims)
-        elif isinstance(value, np.ndarray):
+        elif isinstance(value, ndarray):
             value = np.true_divide(value, np.intp(count), out=value, casting="unsafe")
         elif waiting is None and a.storage.single:       # as NumPy: in double, then rounded
             value = type(value)(value / np.intp(count))
@@ -176,7 +178,7 @@ cdef object add_reduce(BaseArray a, axis, bint keepdims, bint mean, bint spare):
         if not summed[k]:
             size *= a.geometry.shape[k]
     record.size, record.single = size, waiting is None and a.storage.single
-    single = not isinstance(value, np.ndarray)
+    single = not isinstance(value, ndarray)
     if single and not r.values_move:
         result = new_identified(value, r.epoch, tape.new_copy(0, value), OWNS if r.reuse else 0,
                                 SINGLE if record.single else DOUBLE)

@@ -33,6 +33,8 @@ from codipy.active.arrays.assign import written_in_turn
 
 cnp.import_array()
 
+cdef object ndarray = np.ndarray      # looked up once
+
 
 cdef BaseArray second(BaseArray a):
     """Another variable on the same view, so that an expression reads what it shows now."""
@@ -65,7 +67,7 @@ cdef object take(BaseArray a, index):
         return found
     plain = stand_in(a)
     shown = plain[index]
-    if not isinstance(shown, np.ndarray):
+    if not isinstance(shown, ndarray):
         return a[tuple([int(i) for i in index])] if isinstance(index, tuple) else a[int(index)]
     if is_view_of(shown, plain):
         return shown_as(a, plain, shown)
@@ -139,7 +141,7 @@ cdef cnp.ndarray integers_along(View* view, index):
     cdef cnp.ndarray array
     if view.ndim == 0:
         return None
-    if type(index) is np.ndarray and cnp.PyArray_TYPE(<cnp.ndarray>index) == cnp.NPY_BOOL:
+    if type(index) is ndarray and cnp.PyArray_TYPE(<cnp.ndarray>index) == cnp.NPY_BOOL:
         array = index
         if (<object>array).shape != shape_tuple(view) or view.ndim > 1 and not is_contiguous(view):
             return None
@@ -215,10 +217,10 @@ cdef int scatter(BaseArray a, index, value) except -1:
     if storage.single and is_array(value):
         value = value.astype(np.float32)
     index = plain_index(index)
-    if type(index) is np.ndarray and index.dtype == bool and index.ndim == a.geometry.ndim and np.ndim(value) > 1:
+    if type(index) is ndarray and index.dtype == bool and index.ndim == a.geometry.ndim and np.ndim(value) > 1:
         raise TypeError("NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has "
                         f"{np.ndim(value)} dimensions")
-    if type(index) is np.ndarray and index.dtype == bool and is_array(value):        # by others NumPy moves a copy
+    if type(index) is ndarray and index.dtype == bool and is_array(value):        # by others NumPy moves a copy
         written = written_in_turn(a, value, partial(_set_item, index))
         value = value if written is None else written[index]
     offsets = offsets_of(a, index)

@@ -28,6 +28,7 @@ from codipy.errors import ActiveError
 from codipy.operations import TABLE
 
 cdef object float32 = np.float32, float64 = np.float64, TRUE = np.True_, FALSE = np.False_
+cdef object ndarray = np.ndarray, generic = np.generic
 
 cdef extern from "<float.h>":
     double FLT_MIN, FLT_MAX
@@ -45,7 +46,7 @@ cdef int kind_of(object value) except -1:
         return PYTHON
     if type(value) is Real:
         return (<Real>value).kind
-    if isinstance(value, (np.generic, np.ndarray)):
+    if isinstance(value, (generic, ndarray)):
         return SINGLE if value.dtype.char == "f" else DOUBLE
     return PYTHON
 
@@ -56,10 +57,10 @@ cdef int operand_kind(object o) except -1:
         return DOUBLE
     if type(o) is float32:
         return SINGLE
-    if PyLong_Check(o) or not isinstance(o, (np.generic, np.ndarray)):
+    if PyLong_Check(o) or not isinstance(o, (generic, ndarray)):
         return PYTHON
     letter = o.dtype.char
-    boxed = BOXED if isinstance(o, np.ndarray) or letter not in "efdg" else 0
+    boxed = BOXED if isinstance(o, ndarray) or letter not in "efdg" else 0
     if letter in "?bBhH":
         return boxed | SMALL
     return boxed | (SINGLE if letter == "f" else HALF if letter == "e" else LONG if letter == "g" else DOUBLE)
@@ -178,7 +179,7 @@ def show_classes(function, plain):
 
 def matched_as_ndarray(kind):
     """Let a sequence pattern, ``case [a, b]:``, take instances of a class if it takes ndarrays: from NumPy 2.5 on."""
-    flags = (<PyTypeObject*><PyObject*>np.ndarray).tp_flags & Py_TPFLAGS_SEQUENCE
+    flags = (<PyTypeObject*><PyObject*>ndarray).tp_flags & Py_TPFLAGS_SEQUENCE
     (<PyTypeObject*><PyObject*>kind).tp_flags |= flags
     PyType_Modified(<PyTypeObject*><PyObject*>kind)
     return kind
@@ -325,7 +326,7 @@ cdef object apply_mixed(int code, int n, PyObject* x, PyObject* y):
 
 
 cdef bint is_fraction(object o) except -1:
-    return (not PyLong_Check(o) and not PyFloat_Check(o) and not isinstance(o, (np.generic, np.ndarray))
+    return (not PyLong_Check(o) and not PyFloat_Check(o) and not isinstance(o, (generic, ndarray))
             and isinstance(o, numbers.Rational))
 
 
@@ -379,7 +380,7 @@ cdef object plain_operation(object function, PyObject* x, PyObject* y):
 cdef bint is_of_python(object o) except -1:
     cdef double number
     return (PyType_HasFeature(type(o), Py_TPFLAGS_HEAPTYPE)
-            and not isinstance(o, (np.ndarray, np.generic, list, tuple, numbers.Number))
+            and not isinstance(o, (ndarray, generic, list, tuple, numbers.Number))
             and as_number(<PyObject*>o, &number) != 1)
 
 
