@@ -254,7 +254,7 @@ cdef object get_gradient(BaseArray array):
     demand_adjoints(array, vector)
     cdef Py_ssize_t last = block.base + block.size - 1 - vector.first
     if last < vector.slots and is_contiguous(&array.geometry):
-        result = np.empty(shape_tuple(&array.geometry))
+        result = cnp.PyArray_SimpleNew(array.geometry.ndim, <cnp.npy_intp*>array.geometry.shape, cnp.NPY_DOUBLE)
         if array.geometry.size:
             memcpy(cnp.PyArray_DATA(result), vector.slot(block.base) + array.geometry.offset,
                    array.geometry.size * sizeof(double))

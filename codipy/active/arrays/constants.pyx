@@ -34,6 +34,8 @@ from codipy.errors import ActiveError
 
 cnp.import_array()
 
+cdef object ndarray = np.ndarray      # looked up once
+
 cdef enum:
     WORTH_COMPARING = 64         # elements: a copy of fewer costs less than to look for one
     LAST = 4                     # copies that are known by their numbers, and stay if nobody else holds them
@@ -66,13 +68,20 @@ cdef bint is_block(cnp.ndarray values) noexcept:
 
 
 cdef BaseArray snapshot(values):
+    cdef cnp.ndarray array = values
+    cdef bint backwards = False
+    cdef int k
+    if is_block(array) and not is_frozen(values):
+        return copy_of(array)
     demand_precision(values)
     dtype = np.float32 if values.dtype == np.float32 else np.float64
-    if is_block(values) and not is_frozen(values):
-        return copy_of(values)
     if values.flags.c_contiguous:
         return from_ndarray(values if is_frozen(values) else np.array(values, dtype=dtype, order="C"))
     # Laid out as it is: NumPy's loops and the order of the result, and so of sums over it, depend on that.
+    for k in range(cnp.PyArray_NDIM(array)):
+        backwards |= cnp.PyArray_STRIDE(array, k) < 0
+    if not backwards:
+        return from_ndarray(np.array(values, dtype=dtype, order="K"))
     back = tuple([slice(None, None, -1 if stride < 0 else None) for stride in values.strides])
     kept = from_ndarray(np.array(values[back], dtype=dtype, order="K"))
     plain = doubles_of(kept)
@@ -82,7 +91,7 @@ cdef BaseArray snapshot(values):
 
 
 cdef bint is_frozen(object values):
-    while isinstance(values, np.ndarray):
+    while isinstance(values, ndarray):
         if cnp.PyArray_CHKFLAGS(values, cnp.NPY_ARRAY_WRITEABLE):      # whose flags may warn who asks
             return False
         values = values.base
@@ -138,7 +147,7 @@ cdef BaseArray constant(Recorder* r, values):
 
 cdef object owner_of(object values):
     """The array whose memory a view shows; the last one, where that is not an array's."""
-    while isinstance((<object>values).base, np.ndarray):
+    while isinstance((<object>values).base, ndarray):
         values = values.base
     return values
 
@@ -193,7 +202,7 @@ def places_along(Py_ssize_t size, index):
     places = new_buffer(count)
     if not loop_places(given, count, size, <Py_ssize_t*>places.data):
         np.empty(size, bool)[index]
-    result = cnp.PyArray_New(np.ndarray, cnp.PyArray_NDIM(integers), cnp.PyArray_DIMS(integers), cnp.NPY_INTP, NULL,
+    result = cnp.PyArray_New(ndarray, cnp.PyArray_NDIM(integers), cnp.PyArray_DIMS(integers), cnp.NPY_INTP, NULL,
                              places.data, 0, cnp.NPY_ARRAY_CARRAY_RO, <object>NULL)
     Py_INCREF(places)
     cnp.PyArray_SetBaseObject(result, places)
