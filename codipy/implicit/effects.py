@@ -16,14 +16,12 @@ Rejected: a recording of all that the solver calls, as its callbacks have it, wh
 
 from __future__ import annotations
 
-from operator import is_
-
 import numpy as np
 
 from codipy.active.array import Array, identifiers, is_active, plain
 from codipy.implicit.iterates import CALLBACKS
 from codipy.implicit.over import SCALARS, Over
-from codipy.implicit.places import MISSING, Cache, Numbers, got, is_same
+from codipy.implicit.places import MISSING, Cache, Numbers, Plain, got, is_same
 from codipy.implicit.state import State, undone
 from codipy.implicit.steps import anchored
 from codipy.implicit.wrapped import Wrapped
@@ -224,8 +222,8 @@ def _base(place, held, over, is_fresh):
         return over.of_place(held, place.before)
     before = place.before
     if isinstance(before, dict):
-        return {key: got(x) if is_same(held.get(key, MISSING), x) else over.of(got(x)) for key, x in before.items()}
-    return list(map(got, before)) if isinstance(before, list) else before
+        return {key: x if is_same(held.get(key, MISSING), x) else over.of(got(x)) for key, x in before.items()}
+    return before
 
 
 class Pairing:
@@ -240,7 +238,7 @@ class Pairing:
             return self._of_numbers(before, held, base, found)
         if isinstance(held, dict):
             return {key: x if is_same(x, before.get(key, MISSING)) else
-                    self._of(x, MISSING if found.get(key, MISSING) is base.get(key, MISSING) else found.get(key))
+                    self._of(x, MISSING if is_same(found.get(key, MISSING), base.get(key, MISSING)) else found.get(key))
                     for key, x in held.items()}  # fmt: skip
         if type(held) is list:
             return self._of_list(before, held, base, found)
@@ -249,18 +247,18 @@ class Pairing:
     def _of_list(self, before, held, base, found):
         old = len(before)
         has_grown = len(held) > old and len(found) > len(base)
-        if has_grown and all(map(is_same, held, before)) and all(map(is_, base, found)):
+        if has_grown and all(map(is_same, held, before)) and all(map(is_same, found, base)):
             added = found[len(base):][-(len(held) - old):]
             at = len(held) - len(added)
             return [*held[:old], *map(self._over.of, held[old:at]), *map(self._of, held[at:], added)]
         if len(held) == len(found) == len(before) == len(base):
-            return [x if is_same(x, known) else self._of(x, MISSING if new is first else new)
+            return [x if is_same(x, known) else self._of(x, MISSING if is_same(new, first) else new)
                     for x, known, first, new in zip(held, before, base, found)]
         return self._over.of_place(held, before)
 
     def _of(self, x, new):
         """One of what the solver left, and what is there at the solution."""
-        if new is MISSING:
+        if new is MISSING or type(x) is Plain:
             return self._over.of(x)
         if type(x) is type(new) is list:
             x[:] = self._of_list([], list(x), [], list(new))

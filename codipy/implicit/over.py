@@ -8,7 +8,7 @@ import collections
 import numpy as np
 
 from codipy.active.array import Array, Real, is_active, plain
-from codipy.implicit.places import MISSING, Attributes, Deque, Dict, List, got, is_same, is_users, itself
+from codipy.implicit.places import MISSING, Attributes, Deque, Dict, List, Plain, got, is_same, is_users, itself
 from codipy.tools.pool import borrow, give_back
 from codipy.tools.rebinding.containers import origin_of_view
 
@@ -49,13 +49,13 @@ class Over:
             return {key: x if is_same(x, before.get(key, MISSING)) else self.of(x) for key, x in held.items()}
         if isinstance(held, (list, set)):
             known = {id(got(each)) for each in before or ()}
-            return type(held)(x if id(x) in known else self.of(x) for x in held)
+            return type(held)(x if id(got(x)) in known else self.of(x) for x in held)
         return held
 
     def of(self, x):
         """The same with such variables in the places of numbers, also in containers and objects of the user's."""
         kind = type(x)
-        if kind in (int, str, bool, type(None)) or is_active(x):
+        if kind in (int, str, bool, type(None), Plain) or is_active(x):      # the numbers of an array are another place
             return x
         if id(x) in self._made:
             return self._made[id(x)][1]

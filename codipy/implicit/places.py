@@ -158,12 +158,15 @@ class Place:
             return now.keys() != before.keys() or not all(is_same(x, before[key]) for key, x in now.items())
         return not (all(map(is_, now, before)) or all(map(is_same, now, before)))
 
+    def put(self, held):
+        """Let it hold something, of a plain array given by its `Plain` that."""
+        self._set({key: got(x) for key, x in held.items()} if isinstance(held, dict) else
+                  list(map(got, held)) if isinstance(held, list) else held)  # fmt: skip
+
     def put_back(self):
         """Let it hold again what it did."""
         if self.has_changed():
-            before = self.before
-            self.put({key: got(x) for key, x in before.items()} if isinstance(before, dict) else
-                     list(map(got, before)) if isinstance(before, list) else before)  # fmt: skip
+            self.put(self.before)
 
     def exchange(self, key):
         """Let an Array stand in the place of a plain array, if that can be."""
@@ -177,7 +180,7 @@ class Cell(Place):
     def now(self):
         return {"": contents(self.it)}
 
-    def put(self, held):
+    def _set(self, held):
         if held[""] is EMPTY:
             del self.it.cell_contents
         else:
@@ -195,7 +198,7 @@ class Dict(Place):
     def now(self):
         return dict(dict.items(self.it))
 
-    def put(self, held):
+    def _set(self, held):
         kind = collections.OrderedDict if isinstance(self.it, collections.OrderedDict) else dict
         kind.clear(self.it)
         kind.update(self.it, held)
@@ -240,7 +243,7 @@ class Slots(Place):
     def now(self):
         return self.of(self.it)
 
-    def put(self, held):
+    def _set(self, held):
         now = self.now()
         for name, slot in self._members(self.it).items():
             if name in held:
@@ -266,7 +269,7 @@ class Class(Place):
     def now(self):
         return self.of(self.it)
 
-    def put(self, held):
+    def _set(self, held):
         now = self.now()
         for name in now.keys() - held.keys():
             delattr(self.it, name)
@@ -294,7 +297,7 @@ class Globals(Place):
             self.variables.view.flush_all()
         return {name: self.it[name] for name in self.names if name in self.it}
 
-    def put(self, held):
+    def _set(self, held):
         for name in self.names:
             if name in held:
                 self.it[name] = held[name]
@@ -335,7 +338,7 @@ class List(Place):
     def now(self):
         return list.copy(self.it)
 
-    def put(self, held):
+    def _set(self, held):
         list.__setitem__(self.it, slice(None), held)
 
     def exchange(self, key):
@@ -350,7 +353,7 @@ class Deque(Place):
     def now(self):
         return list(self.it)
 
-    def put(self, held):
+    def _set(self, held):
         self.it.clear()
         self.it.extend(held)
 
@@ -363,7 +366,7 @@ class Set(Place):
     def now(self):
         return set(self.it)
 
-    def put(self, held):
+    def _set(self, held):
         set.clear(self.it)
         set.update(self.it, held)
 
@@ -401,7 +404,7 @@ class Numbers(Place):
         x = self.array()
         return plain(x).copy() if is_from_earlier(x) else x.copy()
 
-    def put(self, held):
+    def _set(self, held):
         self.array()[...] = held
 
     def has_changed(self):
@@ -434,7 +437,7 @@ class Cache(Place):
 
     now = kept
 
-    def put(self, held):
+    def _set(self, held):
         self.it.cache_clear()
 
     def has_changed(self):

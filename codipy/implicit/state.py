@@ -229,7 +229,17 @@ class State:
     def changed(self):
         """The places that hold something else than before, and what; arrays that were written to are exchanged."""
         self.leave()
-        return {place: place.now() for place in self.places if place.has_changed()}
+        return {place: self._left(place.now()) for place in self.places if place.has_changed()}
+
+    def _left(self, now):
+        """What a place holds, with a `Plain` for each plain array that was there before: no reference to that."""
+        if isinstance(now, dict):
+            return {key: self._known(x) for key, x in now.items()}
+        return list(map(self._known, now)) if isinstance(now, list) else now
+
+    def _known(self, x):
+        found = self._plain.get(id(x)) if type(x) is np.ndarray else None
+        return found if found is not None and found.is_in(x) else x
 
     def end(self):
         """The same, also of what was of a recording that is over."""
