@@ -44,6 +44,7 @@ class Slopes:
     def at(self, times, states):
         """One recording of runs at some times; a driver would look for the variables in all arguments each time."""
         def f(*values):
+            self._equation.resume()
             equation, runs = self._equation.with_values(values[len(times):]), []
             for t, y in zip(times, values):
                 found = asarray(equation(t, y))

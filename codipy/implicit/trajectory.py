@@ -18,6 +18,7 @@ from codipy.numpy.arguments import value_tree
 from codipy.tape import passive
 from codipy.tools.arguments.trees import value
 from codipy.tools.pool import borrow, give_back
+from codipy.tools.rebinding.diverted import in_force, resume
 from codipy.tools.runs.run import NESTED
 
 __all__ = ["METHODS", "Equation", "Nodes", "Reads", "Step", "plain_call", "run"]
@@ -84,6 +85,7 @@ class Equation:
         self.variables, self.calls, self.slopes = self._opened.variables, [], None
         self._effects = effects if effects is not None and effects.are_possible else None
         self._passive, self._before, self.is_kept = self._opened.passive(), (None, None), True
+        self._diverting = in_force()
         self._written = []      # pairs of an Array and the plain array that it finds instead
         if self._effects is not None and self._opened.has_containers:      # it may write to these, and not to copies
             self._passive = in_passive(self.active_now())
@@ -133,6 +135,10 @@ class Equation:
         with Reads() as reads:
             others(t, np.array(y))
         return reads.found
+
+    def resume(self):
+        """A sweep records it: functions lead to their rebuilt ones as they did when it was solved."""
+        resume(self._diverting)
 
     def with_values(self, values):
         """The function of time and state with others in the place of its variables."""

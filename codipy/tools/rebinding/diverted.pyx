@@ -171,6 +171,29 @@ def is_new_here(opaque):
     return opaque not in (<_InForce>thread.in_force).begun
 
 
+def in_force():
+    """What diverts functions in the outermost recording of this thread.
+
+    Returns
+    -------
+    tuple of Opaque
+    """
+    return tuple((<_InForce>thread.in_force).begun)
+
+
+def resume(opaques):
+    """Let the same divert functions in another recording, where a sweep calls what the first one has called.
+
+    Parameters
+    ----------
+    opaques : tuple of Opaque
+        What `in_force` gave.
+    """
+    for opaque in opaques:
+        if is_new_here(opaque):
+            begin(opaque)
+
+
 def is_recorded():
     """Whether a recording runs on this thread."""
     return surroundings_of_thread() != NULL
