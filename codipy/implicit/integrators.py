@@ -151,6 +151,8 @@ class _ByStep:
                 has_begun = True
                 if wanted:
                     self._interpolants[k] = interpolant
+                    if equation.keeps:      # which it finds as it was while the solver runs only
+                        interpolant.complete()
             self._states.append(y)
 
     @property

@@ -121,7 +121,7 @@ class Explicit(_Steps):
         y : ndarray or Array
             The state at its end.
         interpolant : callable or None
-            Of time.
+            Of time. It may call the function when it is asked first, or when its `complete` is called.
         """
         moves = type(t) is Real or type(h) is Real
         slopes = [self._slope(t, y) if self._first is None else self._first]
@@ -164,6 +164,10 @@ class _Polynomial:
         self._t, self._h, self._y, self._slopes, self._last = t, h, y, slopes, last
         self._rows = steps._method.P
 
+    def complete(self):
+        """Call the function as far as it is asked for at some time."""
+        self._last()
+
     def __call__(self, t):
         x = (t - self._t) / self._h
         weights = [_horner(row.tolist(), x) for row in self._rows]
@@ -185,7 +189,10 @@ class _Eighth:
         self._steps, self._t, self._h, self._y, self._new = steps, t, h, y, new
         self._slopes, self._last, self._parts = slopes, last, None
 
-    def _all(self):
+    def complete(self):
+        """Call the function as far as it is asked for at some time."""
+        if self._parts is not None:
+            return
         steps, h, slopes = self._steps, self._h, [*self._slopes, self._last()]
         for row, node in zip(steps._method.A_EXTRA, steps._method.C_EXTRA.tolist()):
             stage = _sum(self._y, h, row[:len(slopes)].tolist(), slopes)
@@ -195,8 +202,7 @@ class _Eighth:
         self._parts += [_sum(np.zeros(steps._size), h, row.tolist(), slopes) for row in steps._method.D]
 
     def __call__(self, t):
-        if self._parts is None:
-            self._all()
+        self.complete()
         x, total = (t - self._t) / self._h, 0.0
         for k, part in enumerate(reversed(self._parts)):
             total = (total + part) * (x if k % 2 == 0 else 1.0 - x)
@@ -247,6 +253,9 @@ class _Collocation:
 
     def __init__(self, t, h, y, parts):
         self._t, self._h, self._y, self._parts = t, h, y, parts
+
+    def complete(self):
+        """Nothing is left to be found."""
 
     def __call__(self, t):
         x, total = (t - self._t) / self._h, self._y
@@ -346,6 +355,9 @@ class _Differences:
 
     def __init__(self, t, h, differences):
         self._t, self._h, self._differences = t, h, differences
+
+    def complete(self):
+        """Nothing is left to be found."""
 
     def __call__(self, t):
         s = (t - self._t) / self._h
