@@ -66,6 +66,7 @@ class Effects:
         self._is_over, self._tape, self._around = False, None, active_tape()
 
     def __enter__(self):
+        self._state.put_was()      # what is asked of the functions first is recorded
         return self
 
     def __exit__(self, kind, *_):
@@ -82,8 +83,8 @@ class Effects:
             self._again = None
             if self.are_possible and self._left is None:      # who catches the error has what was kept
                 self._left = state.changed()
+        state.end()
         if self._left is not None:
-            state.end()
             if self.varies and self._left:
                 self._settle(state)
             else:
@@ -151,7 +152,8 @@ class Effects:
     def begin(self):
         """A solver begins, and finds what was there before others and before what was run for derivatives."""
         if self.are_possible and self._state is not None:
-            self._state.put_back()
+            self._state.put_left()
+            self._state.hold()
             self._left = None
 
     def solved(self):
@@ -180,6 +182,7 @@ class Effects:
             for place, each in held.items():
                 if type(place) is Numbers and type(place.array()) is Array:
                     over.fill(place.array(), each)
+                    place.note_left()
                 else:
                     place.put(each)
 

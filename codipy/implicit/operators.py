@@ -74,7 +74,7 @@ def solution_by_operator(name, operator, b, first, further, effects):
     equation.__name__, solve.__name__ = f"the LinearOperator of {name}", name
     options = {"solver": lambda right: apart(first(whole(right))), "tolerance": _AS_FAR_AS_SCIPY_SAYS, "solve": solve,
                "has_aux": False}  # fmt: skip
-    return whole(Solution(root, equation, options | {"is_rebuilt": True})(apart(b)))
+    return whole(Solution(root, equation, options | {"is_rebuilt": True, "effects": None})(apart(b)))
 
 
 def with_adjoint(operator):

@@ -10,17 +10,19 @@ import collections
 import contextlib
 import functools
 import sys
+import threading
 import types
 from operator import is_
 
 import numpy as np
 
 from codipy.active.array import Array, identifiers, is_active, plain
-from codipy.active.recordings.status import is_from_earlier
+from codipy.active.recordings.status import is_left
 from codipy.numpy.arguments import PLAIN
-from codipy.tape import active_tape
+from codipy.tape import active_tape, passive
 from codipy.tools.rebinding.exchange import hold_attribute, hold_cell, hold_global, hold_item
 from codipy.tools.rebinding.scope import Scope, module_of
+from codipy.tools.rebinding.together import standing_at
 from codipy.tools.rebinding.unit import EMPTY, contents, views_of
 from codipy.tools.rebinding.view import LiveGlobals
 
@@ -28,6 +30,8 @@ __all__ = ["MISSING", "Attributes", "Cache", "Cell", "Class", "Deque", "Dict", "
            "Read", "Set", "Slots", "got", "is_own", "is_same", "is_users", "itself", "module_variables"]
 
 MISSING = object()
+
+_KEPT = 1 << 24      # bytes of what arrays held, after which none is known
 
 
 def is_users(kind):
@@ -48,62 +52,55 @@ _SCOPE, _OTHERS = Scope(None, ()), ("codipy", "numpy", "scipy")
 
 
 class Plain:
-    """A plain array that stands in places.
+    """A plain array that stands in places, known again by its identity.
 
     Who has all references to one, weak ones too, is given an Array in its place where it is recorded. So there is none
-    here while that may be.
+    here but while a solver runs on plain numbers.
 
     Attributes
     ----------
-    it : ndarray or None
-        While there is a reference.
     copy : ndarray
         With what it held.
     where : list
         Pairs of a place and the key by which it stands there.
-    array : Array or None
-        What has come to stand in its place.
     """
 
-    __slots__ = ("address", "array", "copy", "it", "where")
+    __slots__ = ("_address", "_it", "copy", "where")
 
     def __init__(self, x):
-        self.it, self.copy, self.address, self.where, self.array = x, x.copy(), id(x), [], None
+        self._it, self._address, self.copy, self.where = None, id(x), x.copy(), []
 
     def is_in(self, x):
         """Whether it is this array, or what stands in its place."""
-        if self.it is not None:
-            return x is self.it
         if type(x) is np.ndarray:
-            return id(x) == self.address
-        return type(x) is Array and (x is self.array or (
-            x.shape == self.copy.shape and not x.is_active and x.value.tobytes() == self.copy.tobytes()))
+            return id(x) == self._address
+        return type(x) is Array and x is standing_at(self._address)
 
     def get(self):
         """The array, or what stands in its place; a copy where it is gone."""
-        if self.array is not None or self.it is not None:
-            return self.it if self.array is None else self.array
-        place, key = self.where[0]
-        found = place.at(key)
-        return found if self.is_in(found) else self.copy.copy()
+        if self._it is not None:
+            return self._it
+        if (array := standing_at(self._address)) is not None:
+            return array
+        return next((x for x in (place.at(key) for place, key in self.where) if self.is_in(x)), self.copy.copy())
+
+    def hold(self):
+        """Have a reference, so that it is not gone where others stand in its places."""
+        found = self.get()
+        self._it = found if id(found) == self._address else None
 
     def leave(self):
         """Have no reference, and let an Array stand in its place where it was written to."""
-        if not all(place.at(key) is self.it for place, key in self.where):      # another one stands there: this may go
-            return
-        is_written = self.copy.dtype.kind == "f" and self.it.tobytes() != self.copy.tobytes()
-        self.it = None
+        self._it = None
+        is_written = self.copy.dtype.kind == "f" and self.get().tobytes() != self.copy.tobytes()
         if is_written and active_tape() is not None:
             for place, key in self.where:
                 place.exchange(key)
-                found = place.at(key)
-                if type(found) is Array:
-                    self.array = found
 
     def close(self):
-        """Have no reference to what stands in its place, nor to its places, which have one to this."""
+        """Have no reference to its places, which have one to this."""
         self.where.clear()
-        self.it = self.array = None
+        self._it = None
 
 
 def is_same(x, known):
@@ -374,6 +371,32 @@ class Set(Place):
         return self.it != self.before
 
 
+class _Left(threading.local):
+    """What Arrays held before a solver left in them what is of a recording that is over.
+
+    By the identity of each, with what was left: another one that comes to its address has other numbers.
+    """
+
+    def __init__(self):
+        self._before, self._bytes = {}, 0
+
+    def note(self, x, before):
+        """What an Array held: functions that run in a sweep find it."""
+        self._bytes += 2 * before.nbytes
+        if self._bytes > _KEPT:
+            self._before.clear()
+            self._bytes = 0
+        self._before[id(x)] = x.value.tobytes(), before
+
+    def before(self, x):
+        """The same; None where it is not known."""
+        left, before = self._before.get(id(x), (None, None))
+        return before if before is not None and before.shape == x.shape and left == x.value.tobytes() else None
+
+
+_LEFT = _Left()
+
+
 class Numbers(Place):
     """The elements of an Array, or of a plain array by its `Plain`.
 
@@ -381,13 +404,17 @@ class Numbers(Place):
     ----------
     over : ndarray or None
         Their values, where they are of a recording that is over.
+    was : ndarray or None
+        What they were before a solver left those, if it is known.
     """
 
-    __slots__ = ("_names", "over")
+    __slots__ = ("_names", "over", "was")
 
     def __init__(self, it):
         x = it.get() if type(it) is Plain else it
-        self.over = x.value.copy() if is_from_earlier(x) else None
+        self.over, self.was = x.value.copy() if _is_over(x) else None, None
+        if self.over is not None:
+            self.was = _LEFT.before(x)
         super().__init__(it, None)
         self._names = _names_of(x)
 
@@ -397,21 +424,43 @@ class Numbers(Place):
     def kept(self):
         if type(self.it) is Plain:
             return self.it.copy
+        if self.over is None:
+            return self.it.copy()
         # Who computes with what is of a recording that is over finds it out by these.
-        return self.it.copy() if self.over is None else np.full(self.it.shape, np.nan)
+        return np.full(self.it.shape, np.nan) if self.was is None else self.was
 
     def now(self):
         x = self.array()
-        return plain(x).copy() if is_from_earlier(x) else x.copy()
+        return plain(x).copy() if _is_over(x) else x.copy()
 
     def _set(self, held):
-        self.array()[...] = held
+        x = self.array()
+        if is_active(held):
+            x[...] = held
+            return
+        with passive():      # so that a recording within does not borrow what is overwritten
+            x[...] = held
+
+    def note_left(self):
+        """An Array holds what is of a recording that is over: what it held before is found by functions that run later."""
+        if (self.over is None or self.was is not None) and not is_active(self.before):
+            _LEFT.note(self.array(), plain(self.before))
+
+    def put_was(self):
+        """Let it hold what it did before a solver left what is of a recording that is over."""
+        if self.was is not None:
+            self.put(self.was)
+
+    def put_over(self):
+        """Let it hold the numbers of a recording that is over, which another solver finds as the plain run does."""
+        if self.over is not None and self.has_changed():
+            self.put(self.over)
 
     def has_changed(self):
         x = self.array()
         if self.over is not None:
-            return not is_from_earlier(x) or plain(x).tobytes() != self.over.tobytes()
-        if is_from_earlier(x) or plain(x).tobytes() != plain(self.before).tobytes():
+            return not _is_over(x) or plain(x).tobytes() != self.over.tobytes()
+        if _is_over(x) or plain(x).tobytes() != plain(self.before).tobytes() or is_active(x) != is_active(self.before):
             return True
         # In a recording within, what it borrows has names of its own.
         return active_tape() is self._names[0] and not np.array_equal(_names_of(x)[1], self._names[1])
@@ -424,7 +473,12 @@ class Numbers(Place):
 
 def _names_of(x):
     """A recording, and what tells an active element there from another one of the same value."""
-    return active_tape(), identifiers(x) if is_active(x) and not is_from_earlier(x) else None
+    return active_tape(), identifiers(x) if is_active(x) and not _is_over(x) else None
+
+
+def _is_over(x):
+    """Whether elements are of a recording that is over, also where nothing records."""
+    return type(x) is Array and x.is_active and is_left(x)
 
 
 class Cache(Place):

@@ -90,6 +90,7 @@ def _differentiated(bound, given, effects):
         return number
 
     bound.arguments |= {"func": noted, "args": ()}
+    effects.begin()
     with passive():
         found = _QUAD(*bound.args, **bound.kwargs)
     effects.solved()

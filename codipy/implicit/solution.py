@@ -176,7 +176,7 @@ class Solution(Driver):
         self._residual = None
 
     def __call__(self, *args, **kwargs):
-        if not depth() or self.options.get("effects") is not None:
+        if not depth() or "effects" in self.options:      # None: who made it sets them aside
             return self._called(args, kwargs)
         with Effects(self.f, self.options["solver"], args, kwargs) as effects:
             if not effects.are_possible:

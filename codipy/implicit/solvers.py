@@ -142,6 +142,7 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
         def least(u, *args):
             return _like(number(u, *args), 0.0)
 
+        effects.begin()
         with passive():
             at = solve(*value_tree(args))
         effects.solved()

@@ -249,8 +249,13 @@ class State:
                 with Over() as over:
                     over.fill(place.array(), over.of(place.over))
 
+    def hold(self):
+        """Have references to plain arrays, while a solver runs on plain numbers."""
+        for each in self._plain.values():
+            each.hold()
+
     def leave(self):
-        """Have no references to plain arrays."""
+        """Have no references to plain arrays; those that were written to are exchanged."""
         for each in self._plain.values():
             each.leave()
 
@@ -258,6 +263,19 @@ class State:
         """Let all hold again what they did."""
         for place in self.places:
             place.put_back()
+
+    def put_was(self):
+        """Let arrays hold what they did before other solvers, as far as these have left what is over."""
+        for place in self.places:
+            if type(place) is Numbers:
+                place.put_was()
+
+    def put_left(self):
+        """Let all hold again what they did, arrays also the numbers that other solvers have left."""
+        self.put_back()
+        for place in self.places:
+            if type(place) is Numbers:
+                place.put_over()
 
     def close(self):
         """Have no references at all, so that who has the user's arrays is found without Python's collector."""
@@ -269,9 +287,12 @@ class State:
 
 @contextlib.contextmanager
 def undone(*given):
-    """A context in which functions run for derivatives only: what they keep on the side is undone at its end."""
+    """A context in which functions run for derivatives only: what they keep on the side is undone at its end.
+
+    In arrays where a solver has left what is of a recording that is over, they find what was there before it.
+    """
     state = State(*given)
-    state.leave()
+    state.put_was()
     try:
         yield
     finally:

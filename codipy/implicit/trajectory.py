@@ -116,6 +116,7 @@ class Equation:
 
     def solved(self):
         """A solver has called it, and what it left is set aside."""
+        self.slopes, self._before = None, (None, None)      # an array of the user's, who may fill it again
         if self._effects is not None:
             for x, own in self._written:
                 if own.tobytes() != plain(x).tobytes():

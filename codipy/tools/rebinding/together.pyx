@@ -493,9 +493,31 @@ def standing_for(array, /):
     Array or object
         `array` itself where none stands for it.
     """
-    if is_array(<PyObject*>array):
-        for group in thread.groups:
-            for member in (<Group>group).members:
-                if (<Member>member).plain is array:
-                    return (<Member>member).array
-    return array
+    found = standing_at(id(array)) if is_array(<PyObject*>array) else None
+    return array if found is None else found
+
+
+def standing_at(address, /):
+    """standing_at(address, /)
+    --
+
+    The Array that stands for a user's array, to which the caller has no reference.
+
+    Parameters
+    ----------
+    address : int
+        The array's ``id``.
+
+    Returns
+    -------
+    Array or None
+        None where none stands for it.
+    """
+    for group in thread.groups:
+        for member in (<Group>group).members:
+            if <size_t><PyObject*>(<Member>member).plain == <size_t>address:
+                return (<Member>member).array
+    for place in places_of_thread():
+        if <size_t><PyObject*>(<Place>place).plain == <size_t>address:
+            return (<Place>place).array
+    return None
