@@ -22,9 +22,10 @@ import codipy.numpy
 from codipy.active.array import is_active, plain
 from codipy.errors import ActiveError, TapeError
 from codipy.implicit.effects import Effects, functions_of
-from codipy.implicit.handed import handed, plain_function
+from codipy.implicit.handed import handed
 from codipy.implicit.held import AT_KINKS, OF_MINIMA, Bounds, with_bounds
 from codipy.implicit.iterates import Iterates
+from codipy.implicit.returned import Returned
 from codipy.implicit.solution import solution_of
 from codipy.implicit.steps import anchored
 from codipy.implicit.trajectory import Reads
@@ -66,8 +67,8 @@ def _differentiated(bound, given, effects):
     names = [name for name in ("ydata", "xdata", "sigma") if _is_data(given[name])]
     data = [asarray(given[name]) for name in names]
     iterates = Iterates("scipy.optimize.curve_fit", True)
-    original = given["f"]
-    given.update({name: handed(x, name, iterates) for name, x in given.items()})
+    original, returned = given["f"], Returned()
+    given.update({name: handed(x, name, iterates, returned) for name, x in given.items()})
     if effects.are_possible:
         plain_f = given["f"]
 
@@ -127,8 +128,9 @@ def _is_data(x):
 
 def _refused(given):
     """SciPy's own fit where nothing is active; of what has no rule here an error that says what to write."""
+    returned = Returned()
     with Reads() as reads:
-        found = _FIT(**{**{name: plain_function(x) if callable(x) else value_tree(x)
+        found = _FIT(**{**{name: returned.called(x) if callable(x) else value_tree(x)
                            for name, x in given.items() if name != "kwargs"}, **given["kwargs"]})
     if reads.found or holds_active(list(given.values())):
         raise ActiveError(f"scipy.optimize.curve_fit of {name_of(given['f'])} with a loss or with nan_policy='omit' "

@@ -442,7 +442,7 @@ class Numbers(Place):
             x[...] = held
 
     def note_left(self):
-        """An Array holds what is of a recording that is over: what it held before is found by functions that run later."""
+        """An Array holds what is of a recording that is over: functions that run later find what it held before."""
         if (self.over is None or self.was is not None) and not is_active(self.before):
             _LEFT.note(self.array(), plain(self.before))
 

@@ -27,6 +27,7 @@ from codipy.implicit.handed import handed
 from codipy.implicit.held import AT_KINKS, OF_MINIMA, Bounds, with_bounds
 from codipy.implicit.iterates import Iterates
 from codipy.implicit.opened import may_read_variables
+from codipy.implicit.returned import Returned
 from codipy.implicit.solution import demand_finite, solution_of
 from codipy.implicit.steps import anchored
 from codipy.implicit.vertices import linprog, milp
@@ -83,8 +84,9 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
         constraints = Constraints(holder, args, functools.partial(effects.fresh, first=lambda *_: None))
         cost = _cost_of(given)
         iterates = Iterates(f"scipy.optimize.{name}", holds_active(list(given.values())))
+        returned = Returned()
         for parameter in given.keys() - {"args", "inner_M"}:
-            given[parameter] = handed(given[parameter], parameter, iterates)
+            given[parameter] = handed(given[parameter], parameter, iterates, returned)
         given[first] = effects.noted(iterates.asked(given[first]))
         found, held, known = None, None, None
 

@@ -170,3 +170,37 @@ def test_residuals_of_which_no_differences_are_seen(solve):
     assert f(X) == 2.0
     with pytest.raises(ArithmeticError, match="no solution"):
         codipy.grad(f)(X)
+
+
+@pytest.mark.parametrize("count", [1, 3, 6])
+def test_arrays_in_turn_of_which_each_call_fills_all(count):
+    def f(x):
+        works, calls = [np.zeros(2) for _ in range(count)], [0]
+
+        def contraction(u):      # which may be one of these
+            for work in works:
+                work[0], work[1] = np.cos(u[0]) * x[0], 0.1 * u[1] + x[1]
+            calls[0] += 1
+            return works[calls[0] % count]
+
+        return np.sum(optimize.fixed_point(contraction, [0.1, 0.1], xtol=1e-12))
+
+    value, gradient = codipy.value_and_grad(f)(X)
+    assert value == f(X)
+    np.testing.assert_allclose(gradient, difference(f), rtol=1e-5, atol=1e-8)
+
+
+def test_more_arrays_in_turn_than_a_solver_has():
+    def f(x):
+        works, calls = [np.zeros(9) for _ in range(6)], [0]
+
+        def residual(u):
+            calls[0] += 1
+            works[calls[0] % 6][:] = (u - np.arange(9) * x[0]) * np.exp(0.1 * u * x[1])
+            return works[calls[0] % 6]
+
+        return np.sum(optimize.least_squares(residual, np.full(9, 0.5), max_nfev=30).x)
+
+    assert abs(f(X) - 36.0 * X[0]) > 1.0
+    with pytest.raises(ArithmeticError, match="no solution"):
+        codipy.grad(f)(X)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What functions return to a solver of plain numbers: where the memory is the same in the plain run, so it is here."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+
+import numpy as np
+
+from codipy.active.array import Array, is_complex_variable, plain
+from codipy.active.arrays.plain import shown_as
+from codipy.implicit.wrapped import Wrapped
+from codipy.numpy.arguments import value_tree
+
+__all__ = ["Returned"]
+
+
+def _references(pair):
+    return sys.getrefcount(pair[0])
+
+
+_OURS = _references((object(),))      # to what only a pair has
+
+
+class Returned:
+    """Plain memory for that of the Arrays which the functions of one solver return, as long as the solver has it.
+
+    A solver that keeps what it got finds there what a function has written since, whichever function of its own that
+    is, and a function finds what the solver has written there. So ``least_squares`` of a function that fills one array
+    does not move, and ``minimize`` takes other steps, as in the plain run. Rejected: to raise, since others, which
+    copy, solve; a number of arrays that are remembered, since a function may fill any number of them in turn.
+    """
+
+    def __init__(self):
+        self._known = {}      # by the identity of an Array that owns elements: it, and a weak reference to the memory
+
+    def called(self, function):
+        """A function of the user's as the solver calls it: what it returns is plain."""
+        def called(*args, **named):
+            self._take()
+            found = self._plain(function(*map(self._given, args), **named))
+            self._show()
+            return found
+
+        return Wrapped(function, called)
+
+    def _plain(self, found):
+        if type(found) is tuple:
+            return tuple(map(self._plain, found))
+        if _is_array(found):
+            return self._of_array(found)
+        found = value_tree(found)
+        if isinstance(found, np.ndarray) and found.dtype == object:
+            return np.array([plain(number) for number in found.flat], np.float64).reshape(found.shape)
+        return found
+
+    def _of_array(self, x):
+        owner, numbers = x if x.base is None else x.base, plain(x)
+        whole = plain(owner)
+        known, reference = self._known.get(id(owner), (None, None))
+        memory = None if reference is None else reference()
+        if memory is None:
+            low, high = _reach(whole)
+            memory = np.empty((high - low) // whole.itemsize, whole.dtype)
+            self._known[id(owner)] = owner, weakref.ref(memory)
+            _seen(memory, whole)[...] = whole
+        offset = _address(numbers) - _address(whole) - _reach(whole)[0]
+        return np.ndarray(numbers.shape, numbers.dtype, memory, offset, numbers.strides)
+
+    def _given(self, x):
+        """An argument: what the solver has of an Array is that to the function, which may fill it while it reads it."""
+        if self._known and type(x) is np.ndarray:
+            memory = x if x.base is None else x.base
+            for owner, reference in self._known.values():
+                if reference() is memory and type(owner) is Array:
+                    return shown_as(owner, _seen(memory, plain(owner)), x)
+        return x
+
+    def _living(self):
+        """Arrays that somebody else may write to, each with what the solver has of it."""
+        for key, pair in list(self._known.items()):
+            memory = pair[1]()
+            if memory is None or _references(pair) <= _OURS:
+                del self._known[key]
+            else:
+                yield pair[0], _seen(memory, plain(pair[0]))
+
+    def _take(self):
+        """Write to Arrays what the solver has written."""
+        for owner, seen in self._living():
+            numbers = plain(owner)
+            if seen.tobytes() != numbers.tobytes():
+                written = ~((seen == numbers) | np.isnan(seen) & np.isnan(numbers))
+                owner[written] = seen[written]
+
+    def _show(self):
+        """Write to what the solver has what Arrays hold."""
+        for owner, seen in self._living():
+            seen[...] = plain(owner)
+
+
+def _is_array(x):
+    return (type(x) is Array or is_complex_variable(x)) and np.ndim(x) > 0
+
+
+def _seen(memory, like):
+    """The memory as an array in which elements lie as in another one."""
+    return np.ndarray(like.shape, like.dtype, memory, -_reach(like)[0], like.strides)
+
+
+def _reach(x):
+    """How many bytes from the first element the memory begins, not above 0, and where it ends."""
+    steps = [(n - 1) * stride for n, stride in zip(x.shape, x.strides)]
+    return sum(min(step, 0) for step in steps), sum(max(step, 0) for step in steps) + x.itemsize
+
+
+def _address(numbers):
+    return numbers.__array_interface__["data"][0]
