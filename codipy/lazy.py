@@ -29,7 +29,8 @@ _PLACE = {name: place for place, names in _PLACES.items() for name in names}
 extend_later(lambda: importlib.import_module("codipy.math"))
 find_later(lambda: {**importlib.import_module("codipy.numpy.doors").DOORS, "save": _save, "complexes": _complexes,
                      "nested": _nested, "rebuilt": _rebuilt, "recorded": _recorded, "by operator": _by_operator,
-                     "with adjoint": _with_adjoint, "iterates": _iterates, "effects": _effects, "undone": _undone})
+                     "with adjoint": _with_adjoint, "iterates": _iterates, "effects": _effects, "undone": _undone,
+                     "returned": _returned})
 
 
 def _by_operator(*args):
@@ -47,6 +48,10 @@ def _iterates(*args):
 def _effects(given):
     effects = importlib.import_module("codipy.implicit.effects")
     return effects.Effects(*effects.functions_of(given))
+
+
+def _returned():
+    return importlib.import_module("codipy.implicit.returned").Returned()
 
 
 def _undone(*args):

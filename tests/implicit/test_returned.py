@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 from scipy import integrate, optimize
+from scipy.sparse import linalg
 
 import codipy
 
@@ -204,3 +205,20 @@ def test_more_arrays_in_turn_than_a_solver_has():
     assert abs(f(X) - 36.0 * X[0]) > 1.0
     with pytest.raises(ArithmeticError, match="no solution"):
         codipy.grad(f)(X)
+
+
+def test_products_that_are_filled():
+    def f(x):
+        product = np.zeros(3)
+
+        def multiply(v):
+            product[0], product[1] = (2.0 + x[0]) * v[0] + 0.1 * v[1], 0.1 * v[0] + (3.0 + x[1]) * v[1] + 0.2 * v[2]
+            product[2] = 0.2 * v[1] + 4.0 * v[2]
+            return product
+
+        operator = linalg.LinearOperator((3, 3), matvec=multiply, rmatvec=multiply, dtype=float)
+        return np.sum(linalg.bicgstab(operator, x, rtol=1e-10)[0])
+
+    value, gradient = codipy.value_and_grad(f)(X)
+    assert value == f(X)
+    np.testing.assert_allclose(gradient, difference(f), rtol=1e-5)

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 
+from codipy.active.doors import door
 from codipy.errors import ActiveError
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_variables
@@ -49,24 +50,25 @@ def matrix_of(x):
 
 
 def plain_operator(x, may_be_active=False):
-    """The operator, whose functions SciPy's loops call with arrays that they write to later.
+    """The operator, whose functions SciPy's loops call with plain arrays.
 
     If it `may_be_active`, its products are plain numbers whatever its functions use.
     """
+    returned = door("returned")()
 
     def passive(multiply):
         def function(vectors):
             if may_be_active:
                 with paused():
-                    return np.array(numbers(multiply(np.array(vectors))))
-            found = multiply(np.array(vectors))
+                    return multiply(vectors)
+            found = multiply(np.array(vectors))      # SciPy writes to them later
             if holds_variables((found,)):
                 raise ActiveError("scipy.sparse.linalg: a LinearOperator whose functions use active values has no "
                                   "derivative here: give the sparse matrix itself, or where the derivative is not "
                                   "wanted, take codipy.value(x) in its functions")  # fmt: skip
-            return np.array(numbers(found))
+            return found
 
-        return function
+        return returned.called(function)
 
     return scipy.sparse.linalg.LinearOperator(x.shape, passive(x.matvec), passive(x.rmatvec), passive(x.matmat),
                                               x.dtype, passive(x.rmatmat))  # fmt: skip
