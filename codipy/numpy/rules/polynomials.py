@@ -267,7 +267,7 @@ class _Fit:
     With conjugate transposes, as of complex abscissas the fit has no complex derivative.
     """
 
-    def __init__(self, out, x, y, deg, w):
+    def __init__(self, out, x, y, deg, w, rcond, is_of_values=False):
         x, y, w = dense(x), dense(y), dense(w)
         self.c = out if out.ndim == 2 else out[:, None]
         self.y = y if y.ndim == 2 else y[:, None]
@@ -277,8 +277,26 @@ class _Fit:
         a = self.powers * self.w[:, None]
         self.scale = np.sqrt(np.sum((a * np.conjugate(a)).real, axis=0))
         self.matrix = a
+        self.inverse = self._deficient_inverse(x, rcond)
+        if self.inverse is not None:
+            if not (is_of_values and type(self.inverse) is np.ndarray):
+                raise ActiveError("polyfit: these points do not determine a polynomial of this degree, so that it has "
+                                  "no derivative by x and w: take a lower deg, or codipy.value(x)")  # fmt: skip
+            return
         self.triangle = np.linalg.qr(a / self.scale, "r")
         self.rest = (self.y - np.matmul(self.powers, self.c)) * self.w[:, None]
+
+    def _deficient_inverse(self, x, rcond):
+        """What the values are multiplied by where the points do not determine the polynomial; None where they do."""
+        columns, rows = self.matrix.shape[1], len(self.matrix)
+        matrix, scale, x = (getattr(a, "value", a) for a in (self.matrix, self.scale, x))
+        scaled = matrix / np.where(scale == 0, 1, scale)
+        rcond = rows * np.finfo((np.asarray(x) + 0.0).dtype).eps if rcond is None else rcond  # as NumPy's
+        sizes = np.linalg.svd(scaled, compute_uv=False)
+        if rows >= columns and np.all(sizes > rcond * sizes[0]):
+            return None
+        is_active = type(self.matrix) is not np.ndarray
+        return self.matrix if is_active else np.linalg.pinv(scaled, rcond) / self.scale[:, None]
 
     def solve(self, b):
         """Multiply by the inverse of the normal matrix."""
@@ -299,34 +317,40 @@ class _Fit:
 
 
 def _polyfit_vjp_x(g, out, x, y, deg, rcond=None, full=False, w=None, cov=False):
-    fit = _Fit(out, x, y, deg, w)
+    fit = _Fit(out, x, y, deg, w, rcond)
     return np.sum(fit.reverse(g)[0] * np.conjugate(fit.slopes), axis=1) * fit.w
 
 
 def _polyfit_vjp_y(g, out, x, y, deg, rcond=None, full=False, w=None, cov=False):
-    fit = _Fit(out, x, y, deg, w)
-    return np.reshape(fit.reverse(g)[1] * fit.w[:, None], y.shape)
+    fit = _Fit(out, x, y, deg, w, rcond, True)
+    if fit.inverse is not None:
+        bars = np.matmul(np.conjugate(fit.inverse).T, g if g.ndim == 2 else g[:, None])
+    else:
+        bars = fit.reverse(g)[1]
+    return np.reshape(bars * fit.w[:, None], y.shape)
 
 
 def _polyfit_vjp_w(g, out, x, y, deg, rcond=None, full=False, w=None, cov=False):
-    fit = _Fit(out, x, y, deg, w)
+    fit = _Fit(out, x, y, deg, w, rcond)
     matrix, values = fit.reverse(g)
     return np.sum(matrix * np.conjugate(fit.powers), axis=1) + np.sum(values * np.conjugate(fit.y), axis=1)
 
 
 def _polyfit_jvp_x(t, out, x, y, deg, rcond=None, full=False, w=None, cov=False):
-    fit = _Fit(out, x, y, deg, w)
+    fit = _Fit(out, x, y, deg, w, rcond)
     return fit.forward(fit.slopes * (t * fit.w)[:, None], np.zeros(fit.y.shape), out.shape)
 
 
 def _polyfit_jvp_y(t, out, x, y, deg, rcond=None, full=False, w=None, cov=False):
-    fit = _Fit(out, x, y, deg, w)
+    fit = _Fit(out, x, y, deg, w, rcond, True)
     values = np.reshape(t, fit.y.shape) * fit.w[:, None]
+    if fit.inverse is not None:
+        return np.reshape(np.matmul(fit.inverse, values), out.shape)
     return fit.forward(np.zeros(fit.matrix.shape), values, out.shape)
 
 
 def _polyfit_jvp_w(t, out, x, y, deg, rcond=None, full=False, w=None, cov=False):
-    fit = _Fit(out, x, y, deg, w)
+    fit = _Fit(out, x, y, deg, w, rcond)
     return fit.forward(fit.powers * t[:, None], fit.y * t[:, None], out.shape)
 
 
