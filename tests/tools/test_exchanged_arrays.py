@@ -65,6 +65,10 @@ v = L[0] if p > 5.0 else L[1]; v[0] = p; u = L[1]
 v: np.ndarray = L[1]; v[0] = p; u = L[1]
 for v, w in zip((L[0], L[1]), [D["l"][0], T[0]]): v[0] = p; w[1] = v[0] * p\x00u = T[0] * L[1]
 v, w = (D["l"][k] for k in range(2)); v[0] = p; w[1] = p * v[0]; u = D["l"][1]
+v, w = P[0]; v[0] = p; w[1] = p * v[0]; u = P[0][1] * v
+for v, w in P: v[0] = p; w[1] = p * v[0]\x00u = P[1][1] * P[0][0]
+(v, w), (a, b) = P; v[0] = p; b[1] = p * v[0]; u = P[1][1]
+for k, (v, w) in enumerate(P): v[k] = p; w[1] += p * v[0]\x00u = P[1][1] * P[1][0]
 v, w = E.values(); v[0] = p; w[1] = p * v[0]; u = E["b"]
 T[1][0] = p; u = T[1]
 v, w = T; v[0] = p; w[1] = p * v[0]; u = T[1]
@@ -109,6 +113,7 @@ space = types.SimpleNamespace(w=U0 * 7.0, v=U0 * 7.5)
 T = (U0 * 2.5, U0 * 3.5)
 N = collections.namedtuple("Pair", "v w")(U0 * 4.5, U0 * 5.5)
 D[1, 2] = U0 * 6.5
+P = [(U0 * 1.1, U0 * 1.2), [U0 * 1.3, U0 * 1.4]]
 E = collections.defaultdict(list, a=U0 * 7.5, b=U0 * 1.5)
 @dataclasses.dataclass(slots=True)
 class Slotted:
@@ -159,7 +164,7 @@ def closing():
 closed, closed_deeply, inside = closing()
 def state():
     return [W, M, MODEL.u, CHILD.model.u, D["u"], *D["l"], *L, space.w, space.v, inside()[0], inside()[1][0], *T, *N,
-            D[1, 2], *E.values(), OWNER.level, SLOTTED.u, Sharing.shared, *defaults()]
+            D[1, 2], *E.values(), *P[0], *P[1], OWNER.level, SLOTTED.u, Sharing.shared, *defaults()]
 """
 
 

@@ -124,8 +124,8 @@ def hold_item(container, key, /):
     return container
 
 
-def hold_items(container, /):
-    """hold_items(container, /)
+def hold_items(container, int depth=0, /):
+    """hold_items(container, depth=0, /)
     --
 
     The same for all items.
@@ -134,6 +134,8 @@ def hold_items(container, /):
     ----------
     container : object
         As for `held_item`.
+    depth : int
+        How deep in the items those of lists, dicts and tuples are meant, too.
 
     Returns
     -------
@@ -141,14 +143,24 @@ def hold_items(container, /):
         `container` itself.
     """
     if records():
-        holder = origin_of_view(container)
-        if PyList_CheckExact(holder) or is_tuple(holder) or type(holder) is deque:
-            for i in range(len(holder)):
-                exchanged(item_of(holder, i))
-        elif isinstance(holder, dict):
-            for key in list(holder):
-                exchanged(item_of(holder, key))
+        hold_down_to(container, depth)
     return container
+
+
+cdef int hold_down_to(container, int depth) except -1:
+    """The same of a recording, for items of items down to a depth."""
+    holder = origin_of_view(container)
+    if PyList_CheckExact(holder) or is_tuple(holder) or type(holder) is deque:
+        keys = range(len(holder))
+    elif isinstance(holder, dict):
+        keys = list(holder)
+    else:
+        return 0
+    for key in keys:
+        exchanged(item_of(holder, key))
+        if depth > 0:
+            hold_down_to(holder[key], depth - 1)
+    return 0
 
 
 def hold_result(container, /):

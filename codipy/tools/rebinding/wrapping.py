@@ -70,9 +70,11 @@ _UNASKED = ("choose", "clip", "dot")  # methods of plain arrays that do not ask 
 # Of plain arrays, beside these, with an argument that may be active.
 _ASKING = {"max": "initial", "min": "initial", "prod": "initial", "std": "mean", "sum": "initial", "var": "mean"}
 OWN = "codipy: own"  # the argument of functions that the source has not
+_SHOWN = (ast.Name, ast.Attribute, ast.Subscript)  # what shows something that was there before
 _MAKING = (ast.BinOp, ast.UnaryOp, ast.Subscript)  # beside calls
 _WRAPPED = (MADE, MADE_ITEMS, HOLD_RESULT, TAKEN, POPPED)
 _COUNTING = ("enumerate", "range", "zip")  # what gives numbers, or more than one thing
+_PAIRING = ("enumerate", "items", "zip", "zip_longest")  # what gives tuples of what was there before
 _POPPING = ("pop", "popleft", "popitem")
 
 
@@ -207,9 +209,9 @@ class _Wrapper:
             elif isinstance(value, ast.Call) and any(map(self._is_wanted, target.elts)):
                 if not self._exchanges(list(bound_by(target))):
                     return self._wrapped(value, MADE_ITEMS)
-                return self._wrapped(self._wrapped(self._walked(value), MADE_ITEMS), HOLD_RESULT)
-            elif isinstance(value, (ast.Name, ast.Attribute)) and self._exchanges(list(bound_by(target))):
-                return self._call(HOLD_ITEMS, [value], value)
+                return self._wrapped(self._wrapped(self._walked(value, _depth_of(target)), MADE_ITEMS), HOLD_RESULT)
+            elif isinstance(value, _SHOWN) and self._exchanges(list(bound_by(target))):
+                return self._walked(value, _depth_of(target))
             elif isinstance(value, COMPREHENSIONS) and any(map(self._is_wanted, target.elts)):
                 return self._items(value)
             return value
@@ -279,7 +281,7 @@ class _Wrapper:
         elif isinstance(node, ast.ClassDef):
             scopes = scopes.with_inner(node)
         if isinstance(node, (ast.For, ast.comprehension)) and self._exchanges(list(bound_by(node.target))):
-            node.iter = self._walked(node.iter)
+            node.iter = self._walked(node.iter, _depth_of(node.target) + 1)
         if isinstance(node, (ast.For, ast.With)):
             self._entered(node)
         if isinstance(node, ast.Match):
@@ -342,7 +344,7 @@ class _Wrapper:
     def _matched(self, node):
         """Let what a ``match`` statement takes apart hold Arrays, where it fills the parts."""
         captured = [name for case in node.cases for name in captured_by(case.pattern)]
-        if isinstance(node.subject, (ast.Name, ast.Attribute, ast.Subscript)) and self._exchanges(captured):
+        if isinstance(node.subject, _SHOWN) and self._exchanges(captured):
             for case in node.cases:
                 for pattern in ast.walk(case.pattern):
                     for name in getattr(pattern, "kwd_attrs", ()):
@@ -424,14 +426,15 @@ class _Wrapper:
                 continue
             function.body.insert(at, self._begun(argument, argument.arg))
 
-    def _walked(self, node):
-        """What a loop walks over, where it fills the items of lists and dicts."""
-        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
-            return self._call(HOLD_ITEMS, [node], node)
+    def _walked(self, node, depth=1):
+        """What is taken apart so deep, or walked over, where items of lists and dicts are filled."""
+        if isinstance(node, _SHOWN):
+            return self._call(HOLD_ITEMS, [node, *([ast.Constant(depth - 1)] if depth > 1 else [])], node)
         if isinstance(node, ast.Call) and last_name(node.func) in WALKING:
+            depth -= last_name(node.func) in _PAIRING
             if isinstance(node.func, ast.Attribute):
-                node.func.value = self._walked(node.func.value)
-            node.args = list(map(self._walked, node.args))
+                node.func.value = self._walked(node.func.value, depth)
+            node.args = [self._walked(argument, depth) for argument in node.args]
         return node
 
     def _compared(self, node):
@@ -479,6 +482,11 @@ def _is_foreign_call(function, is_foreign):
         return False
     root = root_of(function)
     return isinstance(root, ast.Name) and is_foreign(root.id)
+
+
+def _depth_of(target):
+    """How many lists or tuples a target takes apart, one in another."""
+    return 1 + max(map(_depth_of, target.elts), default=0) if is_row(target) else 0
 
 
 def _has_starred(row):
