@@ -124,6 +124,24 @@ def test_bisection_that_ends_with_a_step_of_newton_has_the_derivative_of_the_roo
     assert codipy.grad(root)(2.0) == pytest.approx(2.0 ** (-2.0 / 3.0) / 3.0, rel=1e-12)
 
 
+@pytest.mark.parametrize("ends_with_newton", [False, True])
+def test_a_warm_start_is_a_constant(ends_with_newton):
+    class Root:
+        def __init__(self):
+            self.z = np.ones(1)
+
+        def __call__(self, x):
+            while abs(self.z[0] ** 2 - x) > 1e-13:
+                self.z -= (self.z**2 - x) / (2.0 * self.z)
+            if ends_with_newton:
+                self.z -= (self.z**2 - x) / (2.0 * self.z)
+            return self.z[0]
+
+    root = Root()
+    assert codipy.grad(root)(2.0) == pytest.approx(0.5 / np.sqrt(2.0), rel=1e-9)
+    assert codipy.grad(root)(2.0) == pytest.approx(0.5 / np.sqrt(2.0) if ends_with_newton else 0.0, rel=1e-9)
+
+
 @pytest.mark.parametrize("x", [np.array([2.0, 3.0]), [2.0, 3.0], {0: 2.0, 1: 3.0}], ids=lambda x: type(x).__name__)
 def test_what_is_differentiated_by_stays_as_it_is(x):
     def f(x):
