@@ -30,6 +30,8 @@ fill_later(W, p)
 for row in M: row[1] *= p
 v = M[1:]; v[:, 0] = p; u = M[1]
 M.T[1] = p; u = M[0]
+u = W; io.StringIO().write(f"{np.abs(u).max():g} {u}" + str(u) + "%g" % u.max()); u[0] = p
+u = W; json.dump([u.max(), u.tolist(), np.sum(u)], io.StringIO()); u *= p
 MODEL.u[0] = p; u = MODEL.u
 MODEL.u += p; u = MODEL.u
 MODEL.fill(MODEL.u, p); u = MODEL.u
@@ -96,6 +98,7 @@ W[0] = p; M[0, 1] = W[0] * p; MODEL.u[1] = M[0, 1]; u = MODEL.u
 """.strip().splitlines()
 
 MADE_BEFORE = """
+import json
 W = np.linspace(0.2, 0.9, 4)
 M = np.arange(1.0, 9.0).reshape(2, 4)
 class Working(Model):

@@ -23,6 +23,8 @@ WALKING = frozenset((
     "chain", "cycle", "enumerate", "filter", "from_iterable", "islice", "items", "iter", "reversed", "sorted", "tee",
     "values", "zip", "zip_longest",
 ))  # fmt: skip
+_OF_TEXT_OR_NUMBERS = frozenset(("bool", "float", "format", "int", "len", "repr", "str"))
+_REDUCING = frozenset(("all", "any", "argmax", "argmin", "item", "max", "mean", "min", "std", "sum", "tolist", "var"))
 CALLING = frozenset(("filter", "map", "reduce", "starmap"))
 _SHOWING = HOLDERS | WALKING | frozenset((
     "T", "as_strided", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "atleast_1d", "atleast_2d",
@@ -161,12 +163,31 @@ def mentioned_in(node):
             yield name
         yield from names_of(node.body)
         return
+    if _is_text_or_number(node):
+        return
     if isinstance(node, ast.Name):
         yield node.id
     elif isinstance(node, ast.Attribute):
         yield "." + node.attr
     for child in ast.iter_child_nodes(node):
         yield from mentioned_in(child)
+
+
+def _is_text_or_number(node):
+    """Whether it is text or a number, whatever it is made of: an f-string, ``"%g" % t``, ``len(u)``, ``np.max(u)``."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+        return _is_written_text(node.left)
+    if not isinstance(node, ast.Call):
+        return isinstance(node, ast.JoinedStr)
+    if isinstance(node.func, ast.Name):
+        return node.func.id in _OF_TEXT_OR_NUMBERS
+    if not isinstance(node.func, ast.Attribute):
+        return False
+    return node.func.attr in _REDUCING or node.func.attr in ("format", "join") and _is_written_text(node.func.value)
+
+
+def _is_written_text(node):
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
 def variables_of(function):
