@@ -124,6 +124,16 @@ def test_bisection_that_ends_with_a_step_of_newton_has_the_derivative_of_the_roo
     assert codipy.grad(root)(2.0) == pytest.approx(2.0 ** (-2.0 / 3.0) / 3.0, rel=1e-12)
 
 
+def test_a_whole_number_that_is_differentiated_by_is_a_float():
+    def f(p):
+        return p["a"] * p["n"] + (isinstance(p["n"], int) or len(f"{p['n']}"))
+
+    assert codipy.value_and_grad(f)({"n": 3, "a": 0.5}) == (f({"n": 3.0, "a": 0.5}), {"n": 0.5, "a": 3.0})
+    with pytest.raises(TypeError, match="a whole number among what is differentiated by"):
+        codipy.grad(lambda p: sum(p["a"] for _ in range(p["n"])))({"n": 3, "a": 0.5})
+    assert codipy.grad(lambda p, n: sum(p["a"] for _ in range(n)))({"a": 0.5}, n=3) == {"a": 3.0}
+
+
 @pytest.mark.parametrize("ends_with_newton", [False, True])
 def test_a_warm_start_is_a_constant(ends_with_newton):
     class Root:

@@ -624,7 +624,8 @@ cdef class Real(BaseReal):
         return complex(self.primal)
 
     def __index__(self):
-        raise TypeError("a Real is no integer: take int(codipy.value(x))")
+        raise TypeError("a Real is no integer: take int(codipy.value(x)); a whole number among what is differentiated "
+                        "by, as n in grad(f)({'n': 3, 'a': 0.5}), is a float: pass it in an argument of its own")
 
     def __reduce__(self):
         refuse_if_active(self, "pickling", "pickle codipy.value(x)")
