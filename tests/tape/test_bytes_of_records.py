@@ -15,10 +15,11 @@ from codipy.errors import ActiveError
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.registry import PRIMITIVES
 from codipy.tape.records.record import Record
+from tests.covering import in_turn
 from tests.numpy import table
 from tests.numpy.cases_rules import CASES as RULES
 from tests.numpy.cases_ufuncs import CALLS, METHODS
-from tests.strategies import BY_STATEMENT, each_pair
+from tests.strategies import BY_STATEMENT
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -130,9 +131,8 @@ def of_kind(kind, size):
     return step
 
 
-@each_pair(pairs=BY_STATEMENT)
-@pytest.mark.parametrize("kind", KINDS)
-def test_kinds_of_records(kind, variant):
+@pytest.mark.parametrize(("variant", "kind"), in_turn(BY_STATEMENT, KINDS, others=2))
+def test_kinds_of_records(variant, kind):
     demand_agreement(of_kind(kind, 20), variant)
 
 
