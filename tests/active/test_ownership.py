@@ -178,7 +178,7 @@ def spans(*variables):
 
 
 @each_variant
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(steps=st.lists(st.tuples(*[st.integers(0, most) for most in (7, 3, 3, 5)]), max_size=25))
 def test_no_variable_that_is_alive_names_a_free_identifier(variant, steps):
     tape = codipy.Tape(strategy=variant[0], granularity=variant[1])
