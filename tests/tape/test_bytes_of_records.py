@@ -26,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 TOLERANCE = 0.05
 # How often a step is recorded before, between and between again what is compared. Free lists (of Python, NumPy and
 # codipy) fill up and empty at first; the longer run decides where the shorter one sees that.
-RUNS = [(66, 8, 40), (700, 20, 1020)]
+RUNS = [(66, 8, 40), (150, 12, 212), (700, 20, 1020)]
 
 big, small = np.linspace(0.5, 1.5, 3000), np.linspace(0.5, 1.5, 20)
 sparse = scipy.sparse.csr_array(np.eye(20))
