@@ -324,6 +324,9 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     """Between ends that may be active, with the step if it is asked for."""
     if dtype is not None and np.dtype(dtype).kind != "c":
         refuse("linspace", f"dtype={np.dtype(dtype)} of active complex ends would lose the derivative: leave it away")
+    if retstep and not (np.iscomplexobj(plain(as_array(start))) or np.iscomplexobj(plain(as_array(stop)))):
+        made, step = np.linspace(start, stop, num, endpoint, True, axis=axis)  # whose step is real
+        return made.astype(dtype), step
     options = {"num": num, "endpoint": endpoint, "retstep": bool(retstep), "dtype": dtype, "axis": axis}
     return record("linspace", (start, stop), options)
 

@@ -227,7 +227,7 @@ def conjugate(z):
 
 def sort_in_place(z, axis=-1, kind=None, order=None, *, stable=None, **options):
     """``ndarray.sort``."""
-    z[...] = reductions.sort(z, axis, **options)
+    z[...] = reductions.sort(z, axis, order=order, **options)
 
 
 METHODS = {

@@ -79,6 +79,8 @@ def _extreme(name, places):
 def sort(a, axis=-1, kind=None, order=None, *, stable=None, **options):
     """The elements in order: a movement. NumPy 2.5 has `descending=`."""
     values = plain(a)
+    if order is not None:
+        np.sort(values[:0], order=order)  # which raises
     if axis is None:
         a, values, axis = a.reshape(-1), values.reshape(-1), -1
     return laid_out_as(a, np.take_along_axis(a, np.argsort(values, axis=axis, stable=True, **options), axis))

@@ -120,7 +120,7 @@ def _creates_like(function):
 
 
 zeros_like, ones_like, empty_like = map(_creates_like, (np.zeros_like, np.ones_like, np.empty_like))
-geomspace = _creates(np.geomspace)
+_geomspace = _creates(np.geomspace)
 
 
 def _is_movable(x):
@@ -383,6 +383,11 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, **kwargs
         base = np.expand_dims(base, kwargs.get("axis", 0))
     made = np.power(base, linspace(start, stop, num, endpoint, **kwargs))
     return made if dtype is None else made.astype(dtype)
+
+
+@functools.wraps(np.geomspace, updated=())
+def geomspace(start, stop, *args, **kwargs):
+    return _geomspace(_gathered(start), _gathered(stop), *args, **kwargs)
 
 
 @functools.wraps(np.arange, updated=())

@@ -21,6 +21,7 @@ from codipy.active.doors import door
 from codipy.active.scalar.given import number_of
 from codipy.active.scalar.kinds import converted, show_classes, type_of
 from codipy.numpy.allocation import asarray, fresh, holds_movable
+from codipy.numpy.arguments import refuse
 
 __all__ = [
     "STANDINS", "StandIn", "complex128", "complex64", "float32", "float64", "isinstance_", "ndarray", "pass_for",
@@ -163,6 +164,11 @@ class _ScalarStandIn(StandIn):
         if len(args) == 1:
             if type(args[0]) is Array:
                 return asarray(args[0], kind) if args[0].ndim else args[0].astype(kind)[()]
+            if type(args[0]) in _FURTHER and not issubclass(kind, np.complexfloating):
+                found = kind(args[0].value)  # or the error of Python's
+                if not args[0].is_active:
+                    return found
+                refuse(kind.__name__, "of a complex number it drops the imaginary part: take z.real")
             if type(args[0]) in _FURTHER or type(args[0]) is Real and issubclass(kind, np.complexfloating):
                 return door("complexes")().number(kind, args[0])
             if type(args[0]) is Real:

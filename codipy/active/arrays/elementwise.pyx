@@ -97,6 +97,14 @@ cdef int take(PyObject* o, Source* source, PyObject** kept) except -1:
     return 0
 
 
+cdef bint is_reversed(const View* view) noexcept:
+    cdef int k
+    for k in range(view.ndim):
+        if view.strides[k] < 0 and view.shape[k] > 1:
+            return True
+    return False
+
+
 cdef int leaf_of(Recorder* r, BaseArray x, const View* shape, Leaf* leaf, PyObject** kept) except -1:
     """A leaf that reads a stored array, as part of an expression of the given shape; it borrows."""
     cdef Storage storage = x.storage
@@ -178,6 +186,13 @@ cdef object combine(int code, int n, PyObject** operands, const bint* spare, PyO
         demand_exponent(<object>operands[1])
     if any_single and is_single_result(code, n, sources, operands):
         single = ROUND_STEPS
+    if any_single and single == ROUND_NONE:
+        for k in range(n):      # NumPy casts what is float32, and its loop sees the copies
+            if sources[k].array != NULL and sources[k].strength == SINGLE and is_reversed(
+                    &(<BaseArray>sources[k].array).geometry):
+                x = (<object>sources[k].array).copy("C")
+                keep(kept, x)
+                sources[k].array = <PyObject*>x
     if any_half and not any_single and is_half_result(n, sources, operands):
         raise ActiveError("a float beside an array of float16 gives float16, and only float64 and float32 can be "
                           "differentiated: use a.astype(np.float32)")
