@@ -129,7 +129,7 @@ def _with_values_for(ufunc, found, inputs, out, options):
     values = run(*map(plain, inputs), plain(out) if "where" in options else np.array(plain(out)))
     if np.shape(plain(found)) != out.shape:
         found = np.broadcast_to(found, out.shape)
-    if values.dtype != plain(found).dtype or np.array_equal(values, plain(found), equal_nan=True):
+    if values.dtype != plain(found).dtype or values.tobytes() == plain(found).tobytes():
         return found
     if not holds(found):
         return fresh(values)
@@ -276,6 +276,7 @@ def operate(ufunc, x, y, other):
 
 def in_place(ufunc, z, other):
     """``z += other`` and its like."""
+    is_power = ufunc is np.power and isinstance(other, (int, float, complex)) and other in _POWERS
     result = operate(ufunc, z, other, other)
     if result is NotImplemented:
         return result
@@ -286,7 +287,7 @@ def in_place(ufunc, z, other):
         )
     if not z.flags.writeable:
         raise ValueError("output array is read-only")
-    z[...] = result
+    z[...] = _with_values_for(_POWERS[other], result, (z,), z, {}) if is_power else result
     return z
 
 

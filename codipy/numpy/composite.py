@@ -177,8 +177,8 @@ def polyval2d(x, y, c):
 
 def polygrid2d(x, y, c):
     """A polynomial of two variables on a grid."""
-    x, y, c = map(_array, (x, y, c))
-    return _horner(y, _horner(x, np.atleast_1d(c)))
+    x, y = (_array(t) if isinstance(t, (list, tuple)) else t for t in (x, y))  # a number leaves float32 what it is
+    return _horner(y, _horner(x, np.atleast_1d(_array(c))))
 
 
 def polyval(p, x):

@@ -44,6 +44,7 @@ CALLS = [
     "special.eval_gegenbauer(np.array([True, False]), 0.5, x[:2], dtype=float)",
     *(f"np.power(x + {c}, s[::-1])" for c in (0.25, 0.375, 0.5, 2.0)),
     "np.linspace(1, x[9] + 4, retstep=True, dtype=complex)[1]", "np.geomspace([s[0], 1.5, 2], x[9] + 4, 4, False)",
+    "np.polynomial.polynomial.polygrid2d(s[:3], 2, s[:12].reshape(4, 3))",
     "np.expm1.at(x[:1].reshape(()), ...) or x[0]",
     *(f"np.gradient({a}[:3], np.array([7, 4, 1], np.uint8))" for a in "xzs"),
     "z.reshape(2, 3, 4).item((3,)) * np.ones(1)", "z[:4].clip(0.2)", "x[5].fill(3) or x[5]",
@@ -80,7 +81,8 @@ REFUSED = [
     "np.sum(z, dtype=np.clongdouble)", "np.prod(z[:2], None, np.float64)", "np.sum(x, initial=z[0])",
     "np.nanmin([0.5, 1.5], axis=(), initial=z[7])", "np.cumsum(z[:3], out=np.zeros(3))",
     "np.cumprod(x[:3], out=z[:3])", "np.add.accumulate(z[:3], out=np.zeros(3))",
-    "np.float64(z[0])", "np.float32(z[:3])", "np.max(z, out=np.zeros(()))", "np.add.reduce(z, out=np.zeros(()))", "np.array([x[0]], np.float16)",
+    "np.float64(z[0])", "np.float32(z[:3])", "np.max(z, out=np.zeros(()))",
+    "np.add.reduce(z, out=np.zeros(()))", "np.array([x[0]], np.float16)",
     "np.full(3, x[0], np.float16)", "np.arange(x[0], 3, dtype=np.float32)",
     "s[:6].mean(dtype=float, out=s[6:7].reshape(()))",
     "z[:4].sum(dtype=np.float32)", "np.heaviside.reduce(s[5])", "np.intersect1d(x[:4], np.eye(3), assume_unique=True)",
@@ -93,6 +95,7 @@ WRONG = [
     "np.linalg.outer(z.reshape(2, 12), z)", "np.polynomial.polynomial.polyval2d(x[0], x[:2], x[:4].reshape(2, 2))",
     "np.piecewise(x[:6].reshape(2, 3), [[True, False, True]], [1, 2])", "np.absolute(z, dtype=complex)",
     "np.piecewise(z[:6].reshape(2, 3), [[True, False, True]], [1, 2])", "np.polyint(z[0])",
+    "np.histogram_bin_edges(x[:4] * np.inf)", "np.histogram_bin_edges(x[:4], 3, weights=np.ones(3))",
     "np.median([[z[0], z[1]], [z[2], z[3]]], axis=2)",
 ]  # fmt: skip
 

@@ -209,6 +209,8 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
     """`numpy.histogram_bin_edges` of active samples, for a number of bins."""
     if isinstance(bins, str):
         raise ActiveError("histogram_bin_edges: no derivative of chosen bins is known; pass a number of bins")
+    ends = range if range is None else [plain(end) for end in range]
+    np.histogram_bin_edges(plain(a), plain(bins), ends, plain(weights))  # which raises of what has none
     if np.ndim(bins):
         edges = dense(bins)
         if np.any(edges[:-1] > edges[1:]):
