@@ -113,8 +113,21 @@ def _extreme_places(find):
     return places
 
 
+def _extreme_forward(function, reduce):
+    """`function` of NumPy as the reduction that it is: of a plain array nobody has to be asked once more."""
+
+    @wraps(function)
+    def forward(a, axis=None, *args, **kwargs):
+        if args or type(a) is not np.ndarray:
+            return function(a, axis, *args, **kwargs)
+        return reduce(a, axis, None, **kwargs)
+
+    return forward
+
+
 def _extreme_primitive(name, find):
-    return primitive(name, getattr(np, name), *_extreme_rules(find), places=_extreme_places(find),
+    forward = _extreme_forward(getattr(np, name), (np.maximum if find is np.argmax else np.minimum).reduce)
+    return primitive(name, forward, *_extreme_rules(find), places=_extreme_places(find),
                      pattern=patterns.reduced())
 
 
