@@ -15,6 +15,12 @@ cdef Py_ssize_t long_array
 
 cdef enum:
     NUMBERS_WITH_THE_GIL = 1 << 10       # adjoints and items; giving the GIL up and taking it again costs as much as these
+    WORTH_LEAVING = 1 << 11              # slots that are not cleared again where a sweep has cleared them
+    MOST_LEFT = 8                        # ranges of them
+
+# Slots from one to before another.
+cdef struct Range:
+    Py_ssize_t begin, end
 
 
 cdef class AdjointVector:
@@ -32,13 +38,20 @@ cdef class AdjointVector:
     cdef int64_t serial                # of the tape it belongs to
     cdef int64_t resets                # of the tape when the numbers were written: see BaseTape.renew
     cdef Consumed consumed             # by sweeps since they were all 0
+    cdef Range[MOST_LEFT] left         # what the last sweep left at 0, from the last slots to the first ...
+    cdef int ranges_left               # ... in so many ranges; none once somebody may have written since
 
-    # Make room for identifiers up to `largest`, new slots 0; never more than asked for.
+    # Make room for identifiers up to `largest`, new slots 0; never more than asked for. Whoever writes asks here first.
     cdef int ensure(self, int32_t largest) except -1
     # The same with room for more, as a table of identifiers grows, so that a slot more costs a constant; every slot is one
     # of the vector.
     cdef int grow(self, int32_t largest) except -1
+    # Clear them all, without those that a sweep has left at 0.
     cdef void zero(self) noexcept
+    # Note that the slots of identifiers behind `before` to `after` are 0 now and stay so until somebody asks for room: each
+    # range lies before the last one that was noted.
+    cdef void leave(self, int32_t before, int32_t after) noexcept
+    cdef bint is_as_left(self) noexcept
     cdef void release(self) noexcept
     cdef void move_planes(self, double* to, Py_ssize_t apart) noexcept
     # One of several planes, until another one is asked for.

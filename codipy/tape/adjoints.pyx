@@ -2,7 +2,7 @@
 """Adjoint vectors: memory sized by the identifiers that a tape used."""
 import numpy as np
 
-from libc.stdint cimport int32_t, uintptr_t
+from libc.stdint cimport int32_t, int64_t, uintptr_t
 from libc.string cimport memcpy, memmove, memset
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawRealloc
 cimport numpy as cnp
@@ -36,6 +36,7 @@ cdef class AdjointVector:
     cdef int ensure(self, int32_t largest) except -1:
         cdef Py_ssize_t slots = largest - self.first + 1
         cdef double* larger
+        self.ranges_left = 0
         if slots <= self.slots:
             return 0
         if slots <= self.capacity:
@@ -81,17 +82,45 @@ cdef class AdjointVector:
         return 0
 
     cdef void zero(self) noexcept:
-        cdef Py_ssize_t d
+        cdef Py_ssize_t d, end = self.slots * self.row()
+        cdef Range* left
+        assert self.is_as_left(), "a sweep said that it left adjoints at 0, and there are others"
         self.consumed.forget()
         if self.slots:
+            for d in range(self.ranges_left):
+                left = self.left + d
+                memset(self.numbers + left.end, 0, (end - left.end) * sizeof(double))
+                end = left.begin
             for d in range(self.width if self.planes else 1):
-                memset(self.numbers + d * self.capacity, 0, self.slots * self.row() * sizeof(double))
+                memset(self.numbers + d * self.capacity, 0, end * sizeof(double))
             self.slots = 0
+        self.ranges_left = 0
+
+    cdef void leave(self, int32_t before, int32_t after) noexcept:
+        cdef Py_ssize_t begin = before + <Py_ssize_t>1 - self.first, end = after + <Py_ssize_t>1 - self.first
+        cdef Py_ssize_t last = self.left[self.ranges_left - 1].begin if self.ranges_left else self.slots
+        if self.width > 1 or self.planes or begin < 0 or end > last:
+            return
+        if self.ranges_left and end == last:
+            self.left[self.ranges_left - 1].begin = begin
+        elif self.ranges_left < MOST_LEFT:
+            self.left[self.ranges_left].begin, self.left[self.ranges_left].end = begin, end
+            self.ranges_left += 1
+
+    cdef bint is_as_left(self) noexcept:
+        """Whether all bits are 0 where a sweep has said so."""
+        cdef Py_ssize_t i
+        cdef int k
+        for k in range(self.ranges_left):
+            for i in range(self.left[k].begin, self.left[k].end):
+                if (<int64_t*>self.numbers)[i]:
+                    return False
+        return True
 
     cdef void release(self) noexcept:
         self.consumed.forget()
         free_numbers(self.numbers)
-        self.numbers, self.slots, self.capacity = NULL, 0, 0
+        self.numbers, self.slots, self.capacity, self.ranges_left = NULL, 0, 0, 0
 
     # ---- For records: rows of numbers by identifier, of which 0 is passive. ----
 
@@ -124,6 +153,7 @@ cdef class AdjointVector:
         cdef const double* source = <const double*>cnp.PyArray_DATA(given)
         cdef double* row
         cdef Py_ssize_t i = 0, n, d, k, step = self.width if len(given) > 1 else 0
+        self.ranges_left = 0
         if given.shape[0] not in (1, known.size) or given.size != given.shape[0] * self.width:
             raise ValueError(f"rows of shape {(<object>given).shape} for {known.size} identifiers, width {self.width}")
         while i < cnp.PyArray_SIZE(known):

@@ -143,7 +143,11 @@ static int reverse_tiles(TileRun *run, const TileCall *call, TileTeam *team)
     for (Py_ssize_t n; (n = run_next(run)) > 0; is_first = 0) {
         if (!has_lhs) clear_jacobians(sweep, &run->walk, n);
         run_load(run, is_first);
-        if (has_lhs && all_zero(run->at[seed], n * run->walk.lanes)) continue;
+        const int zero = has_lhs ? all_zero(run->at[seed], n * run->walk.lanes) : 0;
+        if (zero) {
+            if (zero == NEGATIVE_ZERO && !call->keep) view_clear(&run->walk, &run->walk.view[arrays.lhs]);
+            continue;
+        }
         run_any_tile(run, n);
         run_store(run);
         if (has_lhs && !call->keep) view_clear(&run->walk, &run->walk.view[arrays.lhs]);

@@ -18,20 +18,27 @@ void view_deposit(TileWalk *walk, const TileView *view, const double *from);
 /* Zeroes what the current tile sees. */
 void view_clear(const TileWalk *walk, const TileView *view);
 
-/* Whether all are zero, of either sign. */
+/* Whether all are zero: 1 if all bits are, 2 if a zero is negative. */
+enum { NEGATIVE_ZERO = 2 };
 static inline int all_zero(const double *from, Py_ssize_t n)
 {
     enum { BLOCK = 32 }; /* looked at together, by vectors: a sweep may pass many adjoints that nothing flows into */
     Py_ssize_t i = 0;
+    uint64_t signs = 0;
     if (from[0] != 0 || from[n - 1] != 0) return 0;
     for (; i + BLOCK <= n; i += BLOCK) {
         uint64_t number[BLOCK], any = 0;
         memcpy(number, from + i, sizeof(number));
         for (int k = 0; k < BLOCK; k++) any |= number[k];
         if (any << 1) return 0; /* a bit beside the sign */
+        signs |= any;
     }
-    for (; i < n; i++)
+    for (; i < n; i++) {
+        uint64_t number;
         if (from[i] != 0) return 0;
-    return 1;
+        memcpy(&number, from + i, sizeof(number));
+        signs |= number;
+    }
+    return signs ? NEGATIVE_ZERO : 1;
 }
 #endif

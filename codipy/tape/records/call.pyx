@@ -18,7 +18,7 @@ from codipy.tape.records.record cimport Record
 from codipy.tape.records.replay cimport Replay
 from codipy.tape.records.silence cimport in_silence
 from codipy.tape.records.slots cimport (
-    Slots, add_array, adjoint_view, clear, clear_all, directions_of, is_nonzero, shape_of, view_of)
+    Slots, add_array, adjoint_view, are_all_between, clear, clear_all, directions_of, is_nonzero, shape_of, view_of)
 
 from codipy.errors import TapeError
 
@@ -58,6 +58,8 @@ cdef class Call(Record):
                     any = True
                     break
             if not any:
+                if not keep and adjoints.width == 1 and self.clears():       # zeros of either sign
+                    clear(origin, results, 1)
                 continue
             if multiplies and add_product(&factors, origin, adjoints.width):
                 pass
@@ -74,6 +76,9 @@ cdef class Call(Record):
                 for k in range(self.results):
                     clear(origin, results + k, adjoints.width)
         return 0
+
+    cdef bint clears(self) noexcept:
+        return self.results == 1 and are_all_between(self.slots + self.arguments, self.before, self.after)
 
     cdef bint multiplies(self, Factors* factors) noexcept:
         """Whether it is a product of two operands, and which."""

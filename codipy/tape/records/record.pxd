@@ -22,6 +22,9 @@ cdef class Record:
 
     # Read the results' adjoints, which are consumed unless `keep`, and add to the arguments'.
     cdef int reverse(self, AdjointVector adjoints, bint keep) except -1
+    # Whether that, without `keep` and in one direction, sets the adjoints of all identifiers that it took to 0, whatever
+    # flows: no step before it knows these, so they stay so until the sweep has ended. Asked where identifiers are linear.
+    cdef bint clears(self) noexcept
     # Set the results' tangents from the arguments'.
     cdef int forward(self, AdjointVector adjoints) except -1
     # Either in all directions of a vector that has a plane for each.

@@ -24,6 +24,9 @@ cdef class Record:
     cdef int reverse(self, AdjointVector adjoints, bint keep) except -1:
         raise NotImplementedError
 
+    cdef bint clears(self) noexcept:
+        return False
+
     cdef int forward(self, AdjointVector adjoints) except -1:
         raise NotImplementedError
 

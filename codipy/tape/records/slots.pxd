@@ -23,6 +23,8 @@ cdef inline bint row_slots(Slots* slots, int32_t first, Py_ssize_t length, Py_ss
     return view_slots(slots, first, 1, room, room + 1)
 
 cdef tuple shape_of(const Slots* slots)
+# Whether they are all identifiers behind `before` to `after`, each once.
+cdef bint are_all_between(const Slots* slots, int32_t before, int32_t after) noexcept
 # What a vector holds for them, `width` numbers for each, as an array of every first number.
 cdef object view_of(double* origin, const Slots* slots, Py_ssize_t width, bint writable)
 # One direction of their adjoints, to be written to; None where there is no derivative.

@@ -18,6 +18,19 @@ cdef tuple shape_of(const Slots* slots):
     return tuple([slots.shape[k] for k in range(slots.ndim)])
 
 
+cdef bint are_all_between(const Slots* slots, int32_t before, int32_t after) noexcept:
+    cdef Py_ssize_t size = 1
+    cdef int k, found = 0
+    while found >= 0:            # the dimension that goes on where those that were found end
+        found = -1
+        for k in range(slots.ndim):
+            if slots.shape[k] > 1 and slots.strides[k] == size:
+                found = k
+        if found >= 0:
+            size *= slots.shape[found]
+    return slots.first == before + 1 and size == after - before and size == elements_of(slots.ndim, slots.shape)
+
+
 cdef object adjoint_view(double* origin, const Slots* slots, Py_ssize_t width):
     return None if slots.ndim < 0 else view_of(origin, slots, width, True)
 

@@ -15,7 +15,7 @@ from codipy.programs.tiles cimport (
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.records.record cimport Record
 from codipy.tape.records.replay cimport Replay
-from codipy.tape.records.slots cimport Slots, view_slots
+from codipy.tape.records.slots cimport Slots, are_all_between, view_slots
 
 cdef enum:
     SHORT = 256                  # elements: below, giving the GIL back and forth costs more than the sweep
@@ -129,6 +129,11 @@ cdef class Statement(Record):
 
     cdef int reverse(self, AdjointVector adjoints, bint keep) except -1:
         return self.run(adjoints, True, keep)
+
+    cdef bint clears(self) noexcept:
+        cdef Slots slots
+        view_slots(&slots, self.identifier, self.ndim, self.shape, self.shape + self.ndim)
+        return self.sums == 0 and are_all_between(&slots, self.before, self.after)
 
     cdef int forward(self, AdjointVector adjoints) except -1:
         return self.run(adjoints, False, False)

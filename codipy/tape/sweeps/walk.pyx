@@ -6,7 +6,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from codipy.data.position cimport Position
 from codipy.data.region cimport Regions, regions_between
 from codipy.data.stream cimport Stream
-from codipy.tape.adjoints cimport NUMBERS_WITH_THE_GIL, AdjointVector
+from codipy.tape.adjoints cimport NUMBERS_WITH_THE_GIL, WORTH_LEAVING, AdjointVector
 from codipy.tape.provenance.journal cimport Journal
 from codipy.tape.recorder cimport Recorder
 from codipy.tape.records.record cimport Record, Records
@@ -88,6 +88,8 @@ cdef int walk(Recorder* r, Stream root, Position start, Position end, Bounds bou
                 record.planes(adjoints, reverse, sweep.keep)
             elif reverse:
                 record.reverse(adjoints, sweep.keep)
+                if record.after - record.before >= WORTH_LEAVING and not (sweep.keep or sweep.reuse) and record.clears():
+                    adjoints.leave(record.before, record.after)
             else:
                 record.forward(adjoints)
             if journal is not None:
