@@ -2,8 +2,8 @@
 """Arrays as inputs and outputs of a recording, and their gradients."""
 import numpy as np
 
-from libc.stdint cimport int64_t
-from libc.string cimport memcmp, memcpy
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcmp, memcpy, memset
 from cpython.object cimport PyObject
 cimport numpy as cnp
 
@@ -17,7 +17,7 @@ from codipy.active.storage.block cimport Block, append_block, is_of_input, new_b
 from codipy.active.storage.storage cimport Storage, is_unread
 from codipy.active.storage.view cimport is_contiguous, is_injective, shape_tuple
 from codipy.tape.activity cimport current, tape_of_epoch
-from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.adjoints cimport WORTH_LEAVING, AdjointVector
 from codipy.tape.base cimport BaseTape
 from codipy.tape.records.mark cimport new_mark
 from codipy.tape.strategies.forward cimport Forward
@@ -26,6 +26,9 @@ from codipy.errors import NoTangent, TapeError
 from codipy.tape.strategies.forward import TOO_LATE, seed_rows
 
 cnp.import_array()
+
+cdef enum:
+    PIECE = 4096                 # adjoints that are cleared while they are in the cache
 
 
 cdef BaseArray register_array(BaseTape tape, object x):
@@ -260,6 +263,55 @@ cdef object get_gradient(BaseArray array):
                    array.geometry.size * sizeof(double))
         return result
     return vector.read(adjoint_slots(array)[1])[:, 0].reshape(shape_tuple(&array.geometry))
+
+
+def take_gradients(list inputs not None):
+    """The gradients of inputs whose adjoints nobody reads again before the tape is reset.
+
+    Those of large arrays are set to 0 piece by piece, as they are read: a reset finds them in the cache no longer.
+
+    Parameters
+    ----------
+    inputs : list of Real and Array
+        Of one tape, as it registered them.
+
+    Returns
+    -------
+    list of float and ndarray
+    """
+    cdef Py_ssize_t k, last = -1
+    cdef bint ascend = True
+    cdef list gradients = [None] * len(inputs)
+    for x in inputs:
+        if is_array(x):
+            ascend &= block_of(<BaseArray>x, "gradient").base > last
+            last = block_of(<BaseArray>x, "gradient").base
+    for k in range(len(inputs) - 1, -1, -1):     # from the last slots to the first
+        x = inputs[k]
+        gradients[k] = take_gradient(<BaseArray>x) if ascend and is_array(x) else x.gradient
+    return gradients
+
+
+cdef object take_gradient(BaseArray array):
+    demand_stored(array, "gradient")
+    cdef Block block = block_of(array, "gradient")
+    cdef AdjointVector vector = tape_of(block).adjoint_vector
+    cdef Py_ssize_t done = 0, n
+    cdef double* adjoints = vector.slot(<int32_t>(block.base + block.size - 1))
+    cdef double* to
+    if block.size < WORTH_LEAVING or block.size != array.geometry.size or not block.is_input or adjoints == NULL or (
+            not is_contiguous(&array.geometry)):
+        return get_gradient(array)
+    demand_adjoints(array, vector)
+    result = cnp.PyArray_SimpleNew(array.geometry.ndim, <cnp.npy_intp*>array.geometry.shape, cnp.NPY_DOUBLE)
+    to, adjoints = <double*>cnp.PyArray_DATA(result), vector.slot(block.base)
+    while done < block.size:
+        n = min(block.size - done, <Py_ssize_t>PIECE)
+        memcpy(to + done, adjoints + done, n * sizeof(double))
+        memset(adjoints + done, 0, n * sizeof(double))
+        done += n
+    vector.leave(block.base - 1, <int32_t>(block.base + block.size - 1))
+    return result
 
 
 # ---- Tangents, on a tape of the strategy `forward` ----

@@ -11,6 +11,7 @@ from codipy.active import Real
 from codipy.active.adjoints import seed_units
 from codipy.active.array import Array, gather, identifiers, is_active, is_complex_variable, plain
 from codipy.active.bulk import all_floats, as_float, register_floats
+from codipy.active.inputs import take_gradients
 from codipy.active.scalar.kinds import converted
 from codipy.errors import ActiveError
 from codipy.tools.arguments.aliases import demand_apart
@@ -37,10 +38,14 @@ def register_result(tape, result, f):
 
 def pull_arrays(tape, output, inputs):
     """What `codipy.active.bulk.pull_back` does for Reals: seed a Real with 1, sweep and read the inputs' adjoints."""
+    _sweep_back(tape, output)
+    return [x.gradient for x in inputs]
+
+
+def _sweep_back(tape, output):
     tape.clear_adjoints()      # the function may have seeded and swept on its own account
     output.gradient = 1.0
     tape.evaluate()
-    return [x.gradient for x in inputs]
 
 
 def value_and_gradient_of_arrays(tape, f, args, kwargs, leaves, place, check, *_):
@@ -60,7 +65,8 @@ def value_and_gradient_of_arrays(tape, f, args, kwargs, leaves, place, check, *_
         output = tape.register_output(result if type(result) is Real else check(result, f))
     finally:
         tape.set_passive()
-    return output.value, pull_arrays(tape, output, inputs)
+    _sweep_back(tape, output)
+    return output.value, take_gradients(inputs)      # the tape is the driver's, and is reset next
 
 
 _REAL = frozenset({Real, Array, float, int})
