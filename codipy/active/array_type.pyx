@@ -283,9 +283,11 @@ cdef class Array(BaseArray):
         return self.geometry.shape[0]
 
     def reshape(self, *shape, order="C", copy=None):
-        """As ``ndarray.reshape``: a view where that is possible."""
+        """As ``ndarray.reshape``: a view where that is possible, and asked for."""
         if len(shape) == 1 and not PyLong_CheckExact(shape[0]):
             shape = shape[0]
+        if copy is not None:
+            return as_view(self, "reshape", (shape,), {"order": order, "copy": copy})
         return as_view(self, "reshape", (shape,), {"order": order})
 
     def ravel(self, order="C"):

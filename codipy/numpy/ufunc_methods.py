@@ -67,7 +67,10 @@ def accumulate(ufunc, array, axis=0, dtype=None):
 def reduceat(ufunc, array, indices, axis=0, dtype=None):
     """Results of segments along one axis."""
     given = {"axis": axis} | ({} if dtype is None else {"dtype": dtype})
-    return _known(ufunc, "reduceat", (array, np.asarray(plain(indices))), given)
+    indices = plain(indices)
+    if not isinstance(indices, np.ndarray):
+        indices = np.array(indices, np.intp)  # of a list NumPy takes any numbers
+    return _known(ufunc, "reduceat", (array, indices), given)
 
 
 def outer(ufunc, a, b, **kwargs):

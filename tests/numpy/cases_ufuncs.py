@@ -42,7 +42,7 @@ METHODS = [
     "np.add.accumulate(m, 1)", "np.multiply.accumulate(x)",
     "np.maximum.accumulate(m, axis=1)", "np.minimum.accumulate(x)", "np.subtract.accumulate(x)",
     "np.divide.accumulate(p)",
-    "np.add.reduceat(x, [0, 2, 1, 4])", "np.add.reduceat(m, [0, 2], axis=1)",
+    "np.add.reduceat(x, [0, 2, 1, 4])", "np.add.reduceat(x, [0.5, 2.0])", "np.add.reduceat(m, [0, 2], axis=1)",
     "np.multiply.reduceat(x, [0, 3])", "np.maximum.reduceat(m, [0, 2], 1)",
     "np.subtract.reduceat(m, [0, 1], axis=1)", "np.multiply.outer(x, v)", "np.add.outer(m, v)",
     "np.subtract.outer(v, 1.0)",

@@ -276,3 +276,24 @@ def test_a_view_by_einsum_is_writable_where_its_argument_is(first):
     value, gradient = codipy.value_and_grad(f)(x)
     assert value == f(x) == (29.0 if first else 15.0)
     np.testing.assert_array_equal(gradient, 2.0 + 2.0 * x if first else np.ones(3))
+
+
+def reshaped(x):
+    """With ``copy=`` of NumPy 2.1."""
+    y = x.reshape(4, 4) * 1.0
+    apart, shown = y.reshape(16, copy=True), y.reshape(2, 8, copy=False)
+    apart[0], shown[0, 1] = 5.0, x[2] ** 2
+    try:
+        turned = y.T.reshape(16, copy=False)
+    except ValueError:
+        turned = x * 3.0
+    return np.sum(y**2) + np.sum(apart * x) + np.sum(turned * X)
+
+
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="from NumPy 2.1 on")
+def test_a_reshape_is_a_copy_where_that_is_asked_for():
+    value, gradient = codipy.value_and_grad(reshaped)(X)
+    assert value == reshaped(X)
+    steps = 1e-6 * np.eye(16)
+    slopes = [(reshaped(X + h) - reshaped(X - h)) / 2e-6 for h in steps]
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-7, atol=1e-8)
