@@ -9,6 +9,7 @@ import codipy.numpy as np
 from codipy.active.array import Array, plain
 from codipy.errors import ActiveError
 from tests.numpy.active_text import check
+from tests.strategies import each_strategy
 
 
 def double(x):
@@ -172,3 +173,29 @@ def test_a_broadcast_is_reset_and_reads_what_is_written_meanwhile():
     value, gradient = codipy.value_and_grad(f)(x)
     assert value == f(x)
     assert gradient == pytest.approx([f(e) for e in numpy.eye(3)])  # it is linear
+
+
+def filled_ahead(x):
+    """Each element is read when it is reached, whatever the layout, and the iterator goes on where it was."""
+    total, weight = 0.0, np.zeros((3, 2)).T
+    weight.flat[0] = x[0]
+    for k, element in enumerate(weight.flat):
+        if k < 5:
+            weight.flat[k + 1] = element * 0.5 + x[k]
+    turned = x.reshape(2, 3)[:, ::-1] * 1.0
+    elements = turned.flat
+    total = total + next(elements) * 3.0 + next(elements) * elements.index + elements.coords[1]
+    for element in elements:
+        total = total * 1.1 + element
+    total = total + sum(elements) + elements[2] * x[1] + next(elements) * elements.index
+    weight.flat[-2], weight.T.flat[1] = x[5], x[0] * x[1]
+    return total + np.sum(weight**2 * np.arange(6.0).reshape(2, 3))
+
+
+@each_strategy
+def test_flat_is_an_iterator_over_what_is_there_now(strategy):
+    x = np.array([0.7, -0.3, 1.9, 0.4, -1.2, 2.5])
+    value, gradient = codipy.value_and_grad(filled_ahead, strategy=strategy)(x)
+    assert value == filled_ahead(x)
+    slopes = [(filled_ahead(x + h) - filled_ahead(x - h)) / 2e-6 for h in 1e-6 * np.eye(6)]
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-7, atol=1e-7)

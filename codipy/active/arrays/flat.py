@@ -6,8 +6,11 @@ import functools
 import numpy as np
 
 from codipy.active.arrays.packing import from_nested
+from codipy.active.scalar.real import Real
 
 __all__ = ["Flat", "one_number"]
+
+_NUMBERS = (float, int, np.float64, Real)
 
 
 def one_number(value, write):
@@ -39,6 +42,9 @@ def _stacked(value):
 class Flat:
     """The elements of an Array in C order, to read, to write and to iterate over.
 
+    Iteration goes on where the one before ended, begins again where an element is read or written by its index, and
+    gives each element as it is when it is reached.
+
     Parameters
     ----------
     array : Array
@@ -47,12 +53,37 @@ class Flat:
 
     def __init__(self, array):
         self.array = array
+        self._begin()
+
+    def _begin(self):
+        self._index, self._items = 0, None
 
     def __len__(self):
         return self.array.size
 
     def __iter__(self):
-        return iter(self.array.reshape(-1))
+        return self
+
+    def __next__(self):
+        if self._items is None:
+            array = self.array
+            self._items = iter(array) if array.ndim == 1 else map(array.__getitem__, np.ndindex(array.shape))
+        element = next(self._items)
+        self._index += 1
+        return element
+
+    @property
+    def index(self):
+        """The place of the next element."""
+        return self._index
+
+    @property
+    def coords(self):
+        """The same, along each axis."""
+        here = np.empty(self.array.shape, bool).flat
+        for _ in range(self._index):
+            next(here)
+        return here.coords
 
     @property
     def base(self):
@@ -64,12 +95,21 @@ class Flat:
         return self.array.flatten()
 
     def __getitem__(self, index):
+        self._begin()
         flat = self.array.reshape(-1)[index]
         return flat.copy() if isinstance(flat, type(self.array)) else flat
 
     def __setitem__(self, index, value):
+        self._begin()
         if not self.array.flags.writeable:  # before there is an element to look for
             raise ValueError("underlying array is read-only")
+        if type(index) is int and type(value) in _NUMBERS and -self.array.size <= index < self.array.size:
+            place = []
+            for n in reversed(self.array.shape):  # without a table of all places for each element
+                index, k = divmod(index, n)
+                place.append(k)
+            self.array[tuple(reversed(place))] = value
+            return
         several = isinstance(index, (slice, list, tuple, np.ndarray)) or index is Ellipsis
         if several:
             value = _stacked(value)
