@@ -10,6 +10,7 @@ import numpy as np
 
 from codipy.active.array import Array, is_complex_variable, plain
 from codipy.active.arrays.plain import shown_as
+from codipy.errors import ActiveError
 from codipy.implicit.wrapped import Wrapped
 from codipy.numpy.arguments import value_tree
 
@@ -30,10 +31,16 @@ class Returned:
     is, and a function finds what the solver has written there. So ``least_squares`` of a function that fills one array
     does not move, and ``minimize`` takes other steps, as in the plain run. Rejected: to raise, since others, which
     copy, solve; a number of arrays that are remembered, since a function may fill any number of them in turn.
+
+    Parameters
+    ----------
+    refusal : str, optional
+        What to say where a function writes to what the solver has yet, be it a plain array. Without it that is done.
     """
 
-    def __init__(self):
-        self._known = {}      # by the identity of an Array that owns elements: it, and a weak reference to the memory
+    def __init__(self, refusal=None):
+        self._known = {}      # by the identity of an array that owns elements: it, and a weak reference to the memory
+        self._refusal = refusal
 
     def called(self, function):
         """A function of the user's as the solver calls it: what it returns is plain."""
@@ -48,7 +55,7 @@ class Returned:
     def _plain(self, found):
         if type(found) is tuple:
             return tuple(map(self._plain, found))
-        if _is_array(found):
+        if _is_array(found) or self._refusal is not None and type(found) is np.ndarray and found.dtype.kind in "fc":
             return self._of_array(found)
         found = value_tree(found)
         if isinstance(found, np.ndarray) and found.dtype == object:
@@ -56,7 +63,7 @@ class Returned:
         return found
 
     def _of_array(self, x):
-        owner, numbers = x if x.base is None else x.base, plain(x)
+        owner, numbers = x.base if type(x.base) is type(x) else x, plain(x)
         whole = plain(owner)
         known, reference = self._known.get(id(owner), (None, None))
         memory = None if reference is None else reference()
@@ -97,7 +104,10 @@ class Returned:
     def _show(self):
         """Write to what the solver has what Arrays hold."""
         for owner, seen in self._living():
-            seen[...] = plain(owner)
+            numbers = plain(owner)
+            if self._refusal is not None and not np.array_equal(seen, numbers, equal_nan=True):
+                raise ActiveError(self._refusal)
+            seen[...] = numbers
 
 
 def _is_array(x):

@@ -13,6 +13,7 @@ import scipy.integrate
 from codipy.active.array import Array, from_ndarray, is_active, plain
 from codipy.errors import ActiveError
 from codipy.implicit.opened import Opened
+from codipy.implicit.returned import Returned
 from codipy.implicit.wrapped import Wrapped
 from codipy.numpy.arguments import value_tree
 from codipy.tape import passive
@@ -24,6 +25,8 @@ from codipy.tools.runs.run import NESTED
 __all__ = ["METHODS", "Equation", "Nodes", "Reads", "Step", "plain_call", "run"]
 
 METHODS = {name: getattr(scipy.integrate, name) for name in ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")}
+_FILLED = ("the right-hand side of a differential equation fills one array and returns it each time, or some in turn, and "
+           "SciPy keeps what it got: return a copy, dydt.copy()")
 # Solutions of these take the segment after a time at which two meet, and SciPy asks for the very class.
 _LATER_SEGMENT = ("BDF", "LSODA")
 
@@ -84,7 +87,7 @@ class Equation:
         self._opened = Opened(functools.partial(_called, f, *args) if args else f)
         self.variables, self.calls, self.slopes = self._opened.variables, [], None
         self._effects = effects if effects is not None and effects.are_possible else None
-        self._passive, self._before, self.is_kept = self._opened.passive(), (None, None), True
+        self._passive, self.is_kept = self._opened.passive(), True
         self._diverting = in_force()
         self._written = []      # pairs of an Array and the plain array that it finds instead
         if self._effects is not None and self._opened.has_containers:      # it may write to these, and not to copies
@@ -93,6 +96,7 @@ class Equation:
             values = [np.array(plain(x)) if np.ndim(x) else plain(x) for x in self.variables]
             self._passive = self._opened.with_values(values)
             self._written = [(x, own) for x, own in zip(self.variables, values) if np.ndim(x)]
+        self._returned = Returned(_FILLED).called(self._passive)
 
     def plain(self, t, y):
         """Its value.
@@ -100,23 +104,19 @@ class Equation:
         Raises
         ------
         ActiveError
-            If it fills and returns one array again and again. SciPy keeps what it got for the state before, and would
-            find the numbers of another one there; a step that is recorded has each slope for itself.
+            If it fills an array that it has returned while SciPy has that yet, for the state before, and would find
+            the numbers of another one there; a step that is recorded has each slope for itself.
         """
         self.calls.append((t, y))      # an array that SciPy made for this call
-        found = self._passive(t, y)
-        self.slopes = result = value_tree(found)
-        if self.is_kept and isinstance(result, np.ndarray):
-            last, slopes = self._before
-            if last is not None and _memory(found) is last and not np.array_equal(slopes, result, equal_nan=True):
-                raise ActiveError("the right-hand side of a differential equation fills one array and returns it each "
-                                  "time, and SciPy keeps what it got: return a copy, dydt.copy()")
-            self._before = _memory(found), result.copy()
-        return result
+        if not self.is_kept or self._returned is None:
+            self.slopes = value_tree(self._passive(t, y))
+        else:
+            self.slopes = self._returned(t, y)
+        return self.slopes
 
     def solved(self):
         """A solver has called it, and what it left is set aside."""
-        self.slopes, self._before = None, (None, None)      # an array of the user's, who may fill it again
+        self.slopes = self._returned = None      # with arrays of the user's, who may fill them again
         if self._effects is not None:
             for x, own in self._written:
                 if own.tobytes() != plain(x).tobytes():
@@ -165,10 +165,6 @@ class Equation:
 
     def _column(self, f):
         return (lambda t, y: np.reshape(f(t, np.reshape(y, (-1, 1))), (-1,))) if self.vectorized else f
-
-
-def _memory(array):
-    return array if getattr(array, "base", None) is None else array.base
 
 
 class Reads:

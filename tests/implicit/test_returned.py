@@ -7,6 +7,7 @@ from scipy import integrate, optimize
 from scipy.sparse import linalg
 
 import codipy
+from codipy.errors import ActiveError
 
 X = np.array([0.7, 0.4, 2.1])
 STEP = 1e-5
@@ -222,3 +223,23 @@ def test_products_that_are_filled():
     value, gradient = codipy.value_and_grad(f)(X)
     assert value == f(X)
     np.testing.assert_allclose(gradient, difference(f), rtol=1e-5)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize("method", ["RK45", "BDF"])
+def test_slopes_that_are_filled_in_turn_while_the_solver_has_them(method, count):
+    def f(x, copies=False):
+        works, calls = [np.zeros(2) for _ in range(count)], [0]
+
+        def slope(t, y):
+            calls[0] += 1
+            work = works[calls[0] % count]
+            work[0], work[1] = -40.0 * x[0] * (y[0] - np.cos(3.0 * t)), y[0] - y[1] ** 3
+            return work.copy() if copies else work
+
+        return integrate.solve_ivp(slope, (0.0, 0.6), x[1:], method, rtol=1e-4, first_step=0.1).y[1, -1]
+
+    assert f(X) != f(X, copies=True)      # some steps are tried twice
+    with pytest.raises(ActiveError, match="return a copy"):
+        codipy.grad(f)(X)
+    assert codipy.value_and_grad(lambda x: f(x, copies=True))(X)[0] == f(X, copies=True)
