@@ -11,7 +11,6 @@ import numpy as np
 import scipy.integrate
 
 from codipy.active.array import Array, from_ndarray, is_active, plain
-from codipy.errors import ActiveError
 from codipy.implicit.opened import Opened
 from codipy.implicit.returned import Returned
 from codipy.implicit.wrapped import Wrapped
@@ -25,8 +24,8 @@ from codipy.tools.runs.run import NESTED
 __all__ = ["METHODS", "Equation", "Nodes", "Reads", "Step", "plain_call", "run"]
 
 METHODS = {name: getattr(scipy.integrate, name) for name in ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")}
-_FILLED = ("the right-hand side of a differential equation fills one array and returns it each time, or some in turn, and "
-           "SciPy keeps what it got: return a copy, dydt.copy()")
+_FILLED = ("the right-hand side of a differential equation fills one array and returns it each time, or some in turn, "
+           "and SciPy keeps what it got: return a copy, dydt.copy()")
 # Solutions of these take the segment after a time at which two meet, and SciPy asks for the very class.
 _LATER_SEGMENT = ("BDF", "LSODA")
 
