@@ -82,7 +82,7 @@ def _differentiated(bound, given, effects):
     def solve(*data):
         nonlocal found
         given.update(zip(names, data))
-        with iterates:
+        with iterates, returned:
             found = _FIT(*bound.args, **bound.kwargs)
         return found[0]
 

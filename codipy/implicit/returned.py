@@ -25,7 +25,9 @@ _OURS = _references((object(),))      # to what only a pair has
 
 
 class Returned:
-    """Plain memory for that of the Arrays which the functions of one solver return, as long as the solver has it.
+    """Plain memory for that of the arrays which the functions of one solver return, as long as the solver has it.
+
+    A context in which it runs: afterwards what it has is its own, and no reference to the user's arrays is left here.
 
     A solver that keeps what it got finds there what a function has written since, whichever function of its own that
     is, and a function finds what the solver has written there. So ``least_squares`` of a function that fills one array
@@ -35,7 +37,7 @@ class Returned:
     Parameters
     ----------
     refusal : str, optional
-        What to say where a function writes to what the solver has yet, be it a plain array. Without it that is done.
+        What to say where a function writes to what the solver has yet. Without it that is done.
     """
 
     def __init__(self, refusal=None):
@@ -52,10 +54,16 @@ class Returned:
 
         return Wrapped(function, called)
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self._known.clear()
+
     def _plain(self, found):
         if type(found) is tuple:
             return tuple(map(self._plain, found))
-        if _is_array(found) or self._refusal is not None and type(found) is np.ndarray and found.dtype.kind in "fc":
+        if _is_array(found):
             return self._of_array(found)
         found = value_tree(found)
         if isinstance(found, np.ndarray) and found.dtype == object:
@@ -82,10 +90,12 @@ class Returned:
             for owner, reference in self._known.values():
                 if reference() is memory and type(owner) is Array:
                     return shown_as(owner, _seen(memory, plain(owner)), x)
+                if reference() is memory and type(owner) is np.ndarray:
+                    return np.ndarray(x.shape, x.dtype, owner.ravel("K"), _address(x) - _address(memory), x.strides)
         return x
 
     def _living(self):
-        """Arrays that somebody else may write to, each with what the solver has of it."""
+        """Those that somebody else may write to, each with what the solver has of it."""
         for key, pair in list(self._known.items()):
             memory = pair[1]()
             if memory is None or _references(pair) <= _OURS:
@@ -94,7 +104,7 @@ class Returned:
                 yield pair[0], _seen(memory, plain(pair[0]))
 
     def _take(self):
-        """Write to Arrays what the solver has written."""
+        """Write to arrays what the solver has written."""
         for owner, seen in self._living():
             numbers = plain(owner)
             if seen.tobytes() != numbers.tobytes():
@@ -102,15 +112,18 @@ class Returned:
                 owner[written] = seen[written]
 
     def _show(self):
-        """Write to what the solver has what Arrays hold."""
+        """Write to what the solver has what arrays hold."""
+        # The frame of the error has no reference to the user's.
+        if self._refusal is not None and not all(np.array_equal(seen, plain(owner), equal_nan=True)
+                                                 for owner, seen in self._living()):
+            raise ActiveError(self._refusal)
         for owner, seen in self._living():
-            numbers = plain(owner)
-            if self._refusal is not None and not np.array_equal(seen, numbers, equal_nan=True):
-                raise ActiveError(self._refusal)
-            seen[...] = numbers
+            seen[...] = plain(owner)
 
 
 def _is_array(x):
+    if type(x) is np.ndarray:      # of the user's: what SciPy had of it nobody would find who looks for its references
+        return x.ndim > 0 and x.dtype.kind in "fc"
     return (type(x) is Array or is_complex_variable(x)) and np.ndim(x) > 0
 
 

@@ -96,7 +96,7 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
                 given["minimizer_kwargs"] = {**(given.get("minimizer_kwargs") or {}), "args": args}
             elif args:
                 given["args"] = args
-            with iterates, _naming_writes(name, equation.__name__):
+            with iterates, returned, _naming_writes(name, equation.__name__):
                 found = original(*bound.args, **bound.kwargs)
             if not iterates.has_stopped:
                 _demand_success(name, found)

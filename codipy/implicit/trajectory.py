@@ -77,6 +77,8 @@ class Equation:
         Pairs of a time and a state that `plain` was called for.
     slopes : ndarray
         What it has returned last.
+    returned : Returned
+        The context for a solver that keeps what it gets.
     is_kept : bool
         Whether the solver keeps the arrays that it gets; those of ODEPACK copy them.
     """
@@ -95,7 +97,8 @@ class Equation:
             values = [np.array(plain(x)) if np.ndim(x) else plain(x) for x in self.variables]
             self._passive = self._opened.with_values(values)
             self._written = [(x, own) for x, own in zip(self.variables, values) if np.ndim(x)]
-        self._returned = Returned(_FILLED).called(self._passive)
+        self.returned = Returned(_FILLED)
+        self._called = self.returned.called(self._passive)
 
     def plain(self, t, y):
         """Its value.
@@ -107,15 +110,12 @@ class Equation:
             the numbers of another one there; a step that is recorded has each slope for itself.
         """
         self.calls.append((t, y))      # an array that SciPy made for this call
-        if not self.is_kept or self._returned is None:
-            self.slopes = value_tree(self._passive(t, y))
-        else:
-            self.slopes = self._returned(t, y)
+        self.slopes = self._called(t, y) if self.is_kept else value_tree(self._passive(t, y))
         return self.slopes
 
     def solved(self):
         """A solver has called it, and what it left is set aside."""
-        self.slopes = self._returned = None      # with arrays of the user's, who may fill them again
+        self.slopes = None      # an array of the user's, who may fill it again
         if self._effects is not None:
             for x, own in self._written:
                 if own.tobytes() != plain(x).tobytes():
@@ -259,7 +259,7 @@ def run(equation, t_span, y0, method, t_eval, dense_output, events, options, ste
         made(self, *args, **kwargs)
 
     watched.__init__ = remembered
-    with inside:
+    with inside, equation.returned:
         found = scipy.integrate.solve_ivp(equation.plain, value(t_span), value_tree(y0), watched, value_tree(t_eval),
                                           dense_output, events, equation.vectorized, **options)
     if found.sol is not None and method.__name__ in _LATER_SEGMENT and (

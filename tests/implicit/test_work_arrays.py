@@ -7,6 +7,7 @@ from scipy import integrate, optimize
 from scipy.sparse import linalg
 
 import codipy
+from codipy.errors import ActiveError
 
 X = np.array([0.7, 0.4, 2.1])
 STEP = 1e-5
@@ -41,7 +42,7 @@ class Slope:
         return self.work
 
 
-WORK, LIST, SLOPE = np.zeros(2), [0.0, 0.0], Slope()
+WORK, LIST, SLOPE, KEPT = np.zeros(2), [0.0, 0.0], Slope(), {"work": np.zeros(4)}
 
 
 def filling_a_global_array(t, y, rate):
@@ -144,6 +145,27 @@ def test_products(solver, copies):
         return np.sum(getattr(linalg, solver)(operator, x[1:], rtol=1e-12)[0])
 
     demand(f)
+
+
+# ---- Roots ---------------------------------------------------------------------------------------------------------
+def test_a_result_that_has_the_work_array():
+    def f(x):
+        def residual(u):
+            part = KEPT["work"][1:3]      # which SciPy's result has, too
+            part[0], part[1] = u[0] + 0.3 * u[1] - x[1], u[1] ** 3 + u[1] * x[0] - x[2]
+            return part
+
+        return np.sum(optimize.root(residual, [1.0, 1.0], tol=1e-13).x)
+
+    demand(f)
+
+
+def test_a_refusal_says_what_to_write_where_the_work_array_is_a_global_one():
+    def f(x):
+        return integrate.solve_ivp(filling_a_global_array, (0.0, 0.5), x[1:], args=(x[0],)).y[1, -1]
+
+    with pytest.raises(ActiveError, match="return a copy"):
+        codipy.grad(f)(X)
 
 
 # ---- What is in them for the plain run -------------------------------------------------------------------------------
