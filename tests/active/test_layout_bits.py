@@ -82,7 +82,7 @@ ACTIVE = ["M", "u", "v", "W", "Mu", "MW", "MuvSWF", "F"]
 SIZES = [3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 65, 127, 129, 200, 257, 400]
 TEXTS = [(of, text) for parts, ofs in ((MATRICES, OF_MATRIX), (VECTORS, OF_VECTOR)) for text in parts for of in ofs]
 windows = np.lib.stride_tricks.sliding_window_view
-NUMBERS = np.random.default_rng(0).normal(size=1_100_000) + 0.1  # to take from: so many new ones take longer than a case
+NUMBERS = np.random.default_rng(0).normal(size=1_100_000) + 0.1  # to take from: to draw them takes longer than a case
 COUNTS = {strategy: 350 if strategy == "auto" else 150 for strategy, _ in BY_STATEMENT}
 LEAST = 0.3  # of so many NumPy takes at least that share
 
