@@ -256,8 +256,10 @@ def _cure(name, array, frame):
         call = f'{array}({name}, "{dtype.name}")'
     if name in code.co_varnames or name in code.co_cellvars:
         base = getattr(found, "base", None)
-        seen = f"; what is to be seen in the array that `{name}` is a view of, write there by an index"
-        return f"make it one that can hold active values, `{name} = {call}`{seen if base is not None else ''}"
+        seen = f"what is to be seen in the array that `{name}` is a view of, write there by an index"
+        if base is None:
+            seen = "it is a copy, which others that have the array do not see"
+        return f"make it one that can hold active values, `{name} = {call}`; {seen}"
     if "[" in name and _is_in_place(frame) and _kind_of(name.partition("[")[0], frame) == "builtins.list":
         return f"let the list have one that can hold active values, `{name} = {call}`, before"
     return f"fill one that can hold active values, `own = {call}`"
