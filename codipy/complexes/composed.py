@@ -48,7 +48,7 @@ def _stripped(p):
     """The coefficients without leading zeros, of which one stays; NumPy leaves them out."""
     p = _vector(p)
     if not p.size:
-        return np.zeros(1)
+        return np.zeros(1, p.dtype)
     (filled,) = np.nonzero(plain(p))
     first = int(filled[0]) if filled.size else p.size - 1
     if first:

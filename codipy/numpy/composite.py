@@ -205,7 +205,7 @@ def polyder(p, m=1):
 
 def polymul(a1, a2):
     """The primitive of this name, which sees no coefficient that NumPy leaves out."""
-    a1, a2 = (a if np.size(value_tree(a)) else np.zeros(1) for a in (a1, a2))
+    a1, a2 = (a if np.size(value_tree(a)) else np.zeros(1, np.asarray(value_tree(a)).dtype) for a in (a1, a2))
     for factor in (a1, a2):
         refuse_leading_zeros(factor, kept=1)
     return differentiable.apply("polymul", (a1, a2), {})

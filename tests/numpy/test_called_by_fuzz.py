@@ -39,7 +39,7 @@ CALLS = [
     "(np.fft.fftn(np.array(1.5), out=x[:1].reshape(())), x[0])",
     "np.random.default_rng(7).permutation(z.reshape(2, 3, 4).T).ravel('K')",
     "np.random.default_rng(7).permutation(x.reshape(2, 3, 4).T, axis=1).ravel('K')",
-    "(lambda u: np.random.default_rng(7).shuffle(u) or u)(z.reshape(6, 4).T)", "np.polymul(x[:0], s[:4])",
+    "(lambda u: np.random.default_rng(7).shuffle(u) or u)(z.reshape(6, 4).T)", "np.polymul(s[:0], s[:4])",
     "(lambda u: np.random.default_rng(7).shuffle(u, axis=1) or u)(z.reshape(6, 4)[::-1])",
     "special.eval_gegenbauer(np.array([True, False]), 0.5, x[:2], dtype=float)",
     *(f"np.power(x + {c}, s[::-1])" for c in (0.25, 0.375, 0.5, 2.0)),
@@ -165,6 +165,7 @@ def test_a_transform_of_a_plain_number_leaves_out_alone():
     assert codipy.value_and_grad(f)(X.copy())[0] == f(X.copy())
 
 
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("text", REFUSED)
 def test_a_call_is_refused(text):
     f = function(text)
