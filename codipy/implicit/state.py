@@ -151,6 +151,9 @@ class State:
                 self._found.append((Cell, cell))
                 waiting.append(contents(cell))
         waiting += [*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
+        if f.__dict__:
+            self._found.append((Attributes, f))
+            waiting += f.__dict__.values()
         if not is_own(f.__globals__.get("__name__"), f.__globals__.get("__file__")):
             return
         code = code_of(f)

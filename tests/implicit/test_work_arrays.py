@@ -195,3 +195,23 @@ def test_an_array_stays_the_same_object():
 
     demand(f)
     assert slope.work is before
+
+
+def test_attributes_of_a_function():
+    counts = []
+
+    def f(x):
+        def residual(u):
+            residual.calls += 1
+            residual.work[0], residual.work[1] = u[0] + 0.3 * u[1] - x[1], u[1] ** 3 + u[1] * x[0] - x[2]
+            return residual.work.copy()
+
+        residual.calls, residual.work = 0, np.zeros(2)
+        found = np.sum(optimize.fsolve(residual, [1.0, 1.0], xtol=1e-13))
+        counts.append(residual.calls)
+        return found
+
+    value, gradient = codipy.value_and_grad(f)(X)
+    assert value == f(X)
+    assert counts[0] == counts[1]
+    np.testing.assert_allclose(gradient, difference(f), rtol=1e-5)
