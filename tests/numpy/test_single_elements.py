@@ -42,3 +42,17 @@ def test_outer_of_numbers_makes_arrays_of_them(ufunc):
 def test_transforms_that_go_on_with_what_stands_in_out_are_refused():
     with pytest.raises(ActiveError, match="fft.fft2: with s="):
         codipy.grad(lambda x: np.abs(np.fft.fft2(x, s=(3, 3), out=np.zeros((3, 3), complex))).sum())(np.ones((1, 4)))
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_the_conjugate_of_an_element_is_an_element(kind):
+    def function(x):
+        y = x.astype(kind)[0] * 1.3
+        seen.append((type(y.conj()), type(y.conjugate()), float(codipy.value(np.sin(y.conj() * 0.7)))))
+        return np.sin(y.conj() * 0.7) * x[1]
+
+    x, seen = np.array([0.7, 2.0]), []
+    expected = function(x)
+    value, gradient = codipy.value_and_grad(function)(x)
+    assert value == expected and seen[0] == seen[1]
+    np.testing.assert_allclose(gradient, [np.cos(0.637) * 0.91 * 2.0, np.sin(0.637)], rtol=1e-6)

@@ -666,6 +666,10 @@ cdef class Real(BaseReal):
         """The number itself."""
         return self
 
+    def conj(self):
+        """The number itself."""
+        return self
+
     def __format__(self, spec):
         return format(plain_scalar(self), spec)
 
