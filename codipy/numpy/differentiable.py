@@ -49,6 +49,11 @@ def apply(name, args, kwargs, out=None):
         refuse_precision(name, args, out)
     if dtype is not None and out is not None and name in _ROUNDED and np.dtype(dtype).itemsize > out.dtype.itemsize:
         refuse(name, ROUNDED)
+    if name in _COUNTING and (where := kwargs.get("where", True)) is not True:
+        where = np.asarray(value_tree(where))
+        counted = where.dtype.kind == "f" or where.dtype.kind != "b" and name in _VARIANCES
+        if counted and not np.all((where == 0) | (where == 1)):
+            refuse(name, "NumPy adds the numbers in where= up for a count: make them truths, np.asarray(where, bool)")
     args = [operand(x) if holds_active(x) else value_tree(x) for x in args]
     found = _real(name, call(registry.PRIMITIVES[primitive], tuple(args), value_tree(kwargs)))
     return assign(found, out, kept_by(name))
@@ -58,6 +63,7 @@ def apply(name, args, kwargs, out=None):
 _ROUNDED = {"mean", "prod", "sum", "nanmean", "nanprod", "nansum", "var", "std", "nanvar", "nanstd", "ptp", "trace"}
 _COMPLEX_PRODUCTS = {"cumprod", "nancumprod", "prod", "nanprod"}
 _VARIANCES = {"var", "std", "nanvar", "nanstd"}
+_COUNTING = _VARIANCES | {"mean", "nanmean"}  # they divide by the sum of ``where``
 _ROUNDED |= {"percentile", "quantile", "nanpercentile", "nanquantile"}
 _ROUNDED |= {f"fft.{kind}fft{axes}" for kind in ("", "i", "r") for axes in ("2", "n")}
 ROUNDED = "NumPy rounds sums that are wider than out= on the way: leave out= away, and assign to `out[...]`"

@@ -150,6 +150,8 @@ def array_function(func, types, args, kwargs):
     """
     name = name_of(func)
     handler = _HANDLERS.get(name)
+    if name == "dot":
+        _demand_own_out(bind(func, args, kwargs))
     is_active = holds_active(args) or holds_active(kwargs)
     if name not in _ALWAYS and not (is_active or holds_variables(args) or holds_variables(kwargs)):
         bound = bind(func, args, kwargs)
@@ -176,6 +178,17 @@ def array_function(func, types, args, kwargs):
             return func(*value_tree(args), **value_tree(kwargs))
         refuse(name, _reason(name) or f"codipy has no derivative for it: {_WRITE}")
     return handler(func, args, kwargs) if name != "dot" else _without_axes(handler(func, args, kwargs))
+
+
+def _demand_own_out(bound):
+    """Refuse what NumPy refuses as ``out=`` of `np.dot`, alone of all functions: what is not as its result would be."""
+    out = bound.get("out")
+    if out is None:
+        return
+    wanted = np.result_type(*(np.asarray(value_tree(bound[name])) for name in ("a", "b")))
+    if out.dtype != wanted or not out.flags.c_contiguous:
+        raise ValueError("output array is not acceptable (must have the right datatype, number of dimensions, and be a "
+                         "C-Array)")  # fmt: skip
 
 
 def _without_axes(found):
