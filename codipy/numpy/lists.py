@@ -234,31 +234,6 @@ def _of_range(function):
     return call
 
 
-# One for each ufunc: some have several names. Those of `np.frompyfunc` are not here: they take lists as they are.
-_LISTED = {ufunc: listed(ufunc) for ufunc in vars(np).values() if isinstance(ufunc, np.ufunc)}
-UFUNCS = {name: _LISTED[ufunc] for name, ufunc in vars(np).items() if isinstance(ufunc, np.ufunc)}
-
-_KNOWN = {name for kind in ("differentiable", "movement", "passive") for name in SETS[kind]}
-_NAMES = {name for name in _KNOWN if hasattr(np, name)}
-FUNCTIONS = {name: _of_arguments(getattr(np, name)) for name in _NAMES.difference(allocation.__all__, _TREES)}
-FUNCTIONS |= {name: _of_sequence(getattr(np, name)) for name in _SEQUENCES}
-FUNCTIONS |= {name: _asking(getattr(np, name)) for name in _TREES if name in _UNASKED}
-FUNCTIONS |= {name: _of_choices(getattr(np, name)) for name in ("choose", "select")}
-FUNCTIONS["apply_along_axis"] = _of_rows(np.apply_along_axis)
-FUNCTIONS["piecewise"] = _of_pieces(np.piecewise)
-FUNCTIONS["trim_zeros"] = _of_list(np.trim_zeros)
-FUNCTIONS["bincount"] = _of_counts(np.bincount)
-FUNCTIONS |= {name: _of_range(getattr(np, name)) for name in ("histogram", "histogram_bin_edges")}
-FUNCTIONS |= {"sum": _of_sum(np.sum, False), "mean": _of_sum(np.mean, True)}
-
-
-def _sum_variable():
-    x = Array()
-    FUNCTIONS["sum"](x)
-
-
-learn_sums(1, lambda: FUNCTIONS["sum"](Array()), _sum_variable)
-
 def standing(module, functions):
     """The functions by name, each equal to that of the module for which it stands; classes and ufuncs as they are.
 
@@ -277,6 +252,32 @@ def standing(module, functions):
                 found[name] = Standing(original, function)
     return functions | found
 
+
+# One for each ufunc: some have several names. Those of `np.frompyfunc` are not here: they take lists as they are.
+_LISTED = {ufunc: listed(ufunc) for ufunc in vars(np).values() if isinstance(ufunc, np.ufunc)}
+UFUNCS = {name: _LISTED[ufunc] for name, ufunc in vars(np).items() if isinstance(ufunc, np.ufunc)}
+
+_KNOWN = {name for kind in ("differentiable", "movement", "passive") for name in SETS[kind]}
+_NAMES = {name for name in _KNOWN if hasattr(np, name)}
+FUNCTIONS = {name: _of_arguments(getattr(np, name)) for name in _NAMES.difference(allocation.__all__, _TREES)}
+FUNCTIONS |= {name: _of_sequence(getattr(np, name)) for name in _SEQUENCES}
+FUNCTIONS |= {name: _asking(getattr(np, name)) for name in _TREES if name in _UNASKED}
+FUNCTIONS |= {name: _of_choices(getattr(np, name)) for name in ("choose", "select")}
+FUNCTIONS["apply_along_axis"] = _of_rows(np.apply_along_axis)
+FUNCTIONS["piecewise"] = _of_pieces(np.piecewise)
+FUNCTIONS["trim_zeros"] = _of_list(np.trim_zeros)
+FUNCTIONS["bincount"] = _of_counts(np.bincount)
+FUNCTIONS |= {name: _of_range(getattr(np, name)) for name in ("histogram", "histogram_bin_edges")}
+FUNCTIONS |= {"sum": _of_sum(np.sum, False), "mean": _of_sum(np.mean, True)}
+FUNCTIONS = standing(np, FUNCTIONS)
+
+
+def _sum_variable():
+    x = Array()
+    FUNCTIONS["sum"](x)
+
+
+learn_sums(1, lambda: FUNCTIONS["sum"](Array()), _sum_variable)
 
 def _of_module(module, prefix, without=()):
     names = {name.removeprefix(prefix) for name in _KNOWN if name.startswith(prefix)}.difference(without)
