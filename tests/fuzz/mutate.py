@@ -152,8 +152,8 @@ MISTAKES = {
     ),
     "pieces of what lies in another order are lost": one(
         "numpy/movement.py",
-        "            result[where], ids[where] = ",
-        "            result.reshape(-1)[where.reshape(-1)], ids[where] = ",
+        "            result[condition], ids[condition] = ",
+        "            result.reshape(-1)[where.reshape(-1)], ids[condition] = ",
         tests="tests/numpy/test_layouts_of_arguments.py",
     ),
     "identifiers lie in another order than values": one(
