@@ -69,7 +69,7 @@ cdef bint is_own_type(Array a, tuple args, dict kwargs):
     """Whether a view is asked for as what the array is already."""
     given = dict(zip(("dtype", "type"), args)) | kwargs
     kinds = (Array, np.ndarray)
-    if given.get("dtype") not in kinds and given.get("dtype") is not None:
+    if "dtype" in given and given["dtype"] not in kinds:      # None, too, which is float64
         given["dtype"] = Array if np.dtype(given["dtype"]) == a.dtype else given["dtype"]
     return given.keys() <= {"dtype", "type"} and all([x is Array or x == np.ndarray for x in given.values()])
 

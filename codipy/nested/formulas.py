@@ -235,5 +235,5 @@ def _fused(x, y, z):
 
 
 # By operation code: the value of the operands.
-_OTHERS = {"power": _power, "fma": _fused}
+_OTHERS = {"power": _power, "fma": _fused, "scale": scale}
 VALUES = [_OTHERS.get(row.name) or functools.partial(_row, row.name) for row in TABLE]

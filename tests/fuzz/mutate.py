@@ -164,8 +164,8 @@ MISTAKES = {
     ),
     "an argument without axes is a number": one(
         "active/tape.pyx",
-        "isinstance(x, np.ndarray) and x.dtype.kind",
-        "isinstance(x, np.ndarray) and x.ndim and x.dtype.kind",
+        "isinstance(x, ndarray) and x.dtype.kind",
+        "isinstance(x, ndarray) and x.ndim and x.dtype.kind",
         "--only=without_axes",
         "--only=helper",
     ),

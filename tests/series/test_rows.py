@@ -48,8 +48,9 @@ def rows():
 
 
 def apply(row, *operands):
-    """A row by its name, of Arrays and of Reals."""
-    return elementwise(row.name, *operands)
+    """A row by its name, of Arrays and of Reals; exponents of ldexp are whole numbers."""
+    whole = [np.asarray(codipy.value(x), np.int64)[()] if k in row.constant else x for k, x in enumerate(operands)]
+    return elementwise(row.name, *(whole if row.name == "scale" else operands))
 
 
 @rows()

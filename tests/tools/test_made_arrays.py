@@ -11,6 +11,8 @@ from codipy.errors import ActiveError
 from tests.strategies import STRATEGIES
 from tests.tools.filled import check
 
+pytestmark = pytest.mark.usefixtures("older_objects_stay")  # SciPy's objects have the collector asked who has an array
+
 WAYS = """
 u = U0.copy()
 u = U0 * 1.0

@@ -402,7 +402,11 @@ class _Wrapper:
         operands = node.left, node.right
         if any(map(_is_of_constants, operands)):
             return False
-        return any(self._file.lists.has(self._outer, one) or self._is_foreign.is_array(one) for one in operands)
+        return any(self._file.lists.has(self._outer, one) or self._is_array_of_module(one) for one in operands)
+
+    def _is_array_of_module(self, node):
+        root = root_of(node)
+        return isinstance(root, ast.Name) and root.id not in self._outer.bound and self._is_foreign.is_array(node)
 
     def _make_defaults(self, arguments):
         """Wrap the default arguments of a function that is defined while rebuilt code runs."""
