@@ -32,6 +32,13 @@ def pytest_collection_finish(session):
     gc.freeze()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _older_files_stay():
+    """Take what earlier files have left out of later collections, and of searches for who has an array."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture
 def older_objects_stay():
     """Take what earlier tests have left out of later collections, too: where each test asks the collector, it adds up.
