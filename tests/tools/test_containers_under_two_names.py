@@ -16,6 +16,7 @@ import pytest
 
 import codipy
 from codipy.errors import ActiveError
+from tests.covering import pairs
 
 HELD = None      # what a function finds under a global name
 
@@ -187,9 +188,7 @@ def same(one, other):
     return repr(codipy.value(one)) == repr(codipy.value(other))
 
 
-@pytest.mark.parametrize("action", ACTIONS)
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "way", "action"), pairs(KINDS, WAYS, ACTIONS))
 def test_what_is_written_under_one_name_and_read_under_another_raises(kind, way, action):
     kind = KINDS[kind]
     held = kind.make()
@@ -249,7 +248,7 @@ DRIVERS = {
     "hvp": lambda f, x: codipy.hvp(f, (x,), (copy.deepcopy(x),)),
     "sparsity": codipy.sparsity,
     "check": codipy.check_derivatives,
-    "compare": lambda f, x: codipy.compare(f, x),
+    "compare": lambda f, x: codipy.compare(f, x, repeat=1),
     "of a gradient": lambda f, x: codipy.jacobian(codipy.grad(f))(x),
     "inside": lambda f, x: codipy.grad(lambda t: t * codipy.value_and_grad(f)(x)[0])(1.0),
     "inside of its own": lambda f, x: codipy.grad(lambda p: codipy.value_and_grad(f)(p)[0])(x),
