@@ -21,6 +21,7 @@ from codipy.laboratory.prediction import bytes_of
 from codipy.tape.strategies.table import GRANULARITIES, STRATEGIES
 from codipy.tools.comparison.measuring import StatefulError
 from codipy.tools.runs.problem import Problem
+from tests.covering import in_turn
 from tests.laboratory.counted import OBJECTS, differences, unlike
 from tests.strategies import COMPARED, VARIANTS, each_pair
 from tests.test_examples import load
@@ -406,9 +407,8 @@ def from_outside(u):
     return ((b @ u) ** 2).sum()
 
 
-@each_pair()
-@pytest.mark.parametrize("f", [in_a_local, several, replaced, deleted, in_a_list, in_an_object, by_a_closure,
-                               from_outside])
+@pytest.mark.parametrize(("variant", "f"), in_turn(VARIANTS, [
+    in_a_local, several, replaced, deleted, in_a_list, in_an_object, by_a_closure, from_outside], others=3))
 def test_what_a_local_still_has(f, variant):
     """On a tape it is the tape's when the function is over, and while it counts somebody else's."""
     u = np.linspace(0.1, 1.0, 300)

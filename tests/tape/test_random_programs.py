@@ -181,7 +181,7 @@ numbers = st.integers(0, 30)
 
 
 @each_pair("strategy, granularity")
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(actions=st.lists(st.tuples(st.sampled_from(ACTIONS), numbers, numbers, numbers), max_size=60))
 def test_random_programs(strategy, granularity, actions):
     Program(strategy, granularity).run(actions)

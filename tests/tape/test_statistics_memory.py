@@ -14,7 +14,7 @@ import codipy
 from tests.strategies import BY_STATEMENT, each_pair
 from tests.tape.test_bytes_of_records import KINDS
 
-MOST = 24_000  # bytes; 16,000 are seen for 9000 records
+MOST = 24_000  # bytes; some 10,000 are seen, for 2900 records as for 5700
 
 
 def peak(ask):
@@ -35,13 +35,13 @@ def test_the_peak_does_not_grow_with_the_recording(variant, alive):
     kept = []
     with tape:
         x, r = tape.register_input(np.linspace(0.5, 1.5, 100)), tape.register_input(0.7)
-        for _ in range(300):
+        for _ in range(150):
             for step in KINDS.values():
                 result = step(x, r)
                 if alive:
                     kept += [result, tape.position()]
         repr(result)
-    assert len(tape.records) > 5000
+    assert len(tape.records) > 2500
     for ask in (tape.statistics, lambda: repr(tape)):
         ask()
         assert peak(ask) < MOST
@@ -53,7 +53,7 @@ import numpy as np, codipy
 tape = codipy.Tape(sys.argv[1])
 with tape:
     x = tape.register_input(np.linspace(0.5, 1.5, 20))
-    for _ in range(30_000):
+    for _ in range(10_000):
         y = np.cumsum(x) * x
     y = tape.register_output(y)
 before = tape.statistics()
