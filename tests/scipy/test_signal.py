@@ -180,7 +180,7 @@ def test_value_gradient_and_second_order(text):
     for direction in (TANGENT, np.cos(3.0 * np.arange(40.0))):
         slope = differences(f, POINT, direction)
         assert gradient @ direction == pytest.approx(slope, rel=2e-6, abs=2e-6)
-        assert codipy.jvp(f, (POINT,), (direction,))[1] == pytest.approx(gradient @ direction, rel=1e-8, abs=1e-9)
+    assert codipy.jvp(f, (POINT,), (TANGENT,))[1] == pytest.approx(gradient @ TANGENT, rel=1e-8, abs=1e-9)
     found = codipy.hvp(f, (POINT,), (TANGENT,))[0]
     expected = differences(codipy.grad(f), POINT, TANGENT)
     np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-5 * max(1.0, np.abs(expected).max()))
@@ -292,7 +292,11 @@ def of_sections(direction):
 # Of the example of `sawtooth` differences go over jumps.
 @pytest.mark.parametrize("name", sorted((signals.RULED.keys() | signals.REBUILT.keys()) - {"sawtooth"}))
 def test_examples_of_the_docstrings(name):
+    seen = []
     for call in calls_in(s, name):
+        if call[1] in seen and max(map(np.size, call[0])) > 1000:
+            continue  # a long signal with the options of a shorter one
+        seen.append({key: value for key, value in call[1].items() if np.ndim(value) == 0})
         check_call(codipy.scipy.signal, name, *call, of_sections if "sos" in name else lambda direction: direction)
 
 
