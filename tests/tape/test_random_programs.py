@@ -55,7 +55,7 @@ class Program:
         self.tape = codipy.Tape(strategy=strategy, granularity=granularity, chunk_size=4)
         self.other = codipy.Tape(strategy=strategy, chunk_size=4)
         self.clock, self.names = 0, 0
-        self.inputs, self.variables, self.positions, self.stale = [], [], [], []
+        self.inputs, self.outputs, self.variables, self.positions, self.stale = [], [], [], [], []
 
     def add(self, real, oracle):
         self.clock += 1
@@ -129,11 +129,16 @@ class Program:
                     use()
 
     def output(self, i, j, k):
-        # Registering replaces the identifier: the variable lives from now on.
+        # Registering replaces the identifier: the variable lives from now on. A second time it changes nothing.
         real, oracle, _ = self.pick(i)
         if isinstance(real, codipy.Real) and all(real is not x for x, _, _ in self.inputs):
             self.clock += 1
+            is_known = any(real is x for x in self.outputs)
             registered = self.tape.register_output(real)
+            if is_known:
+                assert registered is real
+                return
+            self.outputs.append(registered)
             self.variables = [(r, o, self.clock if r is registered else made) for r, o, made in self.variables]
 
     def nested(self, i, j, k):
