@@ -21,7 +21,7 @@ from tests.test_examples import EXAMPLES, load
 
 pytestmark = pytest.mark.usefixtures("older_objects_stay")
 
-PROGRAMS, PARTS = 160, 4
+PROGRAMS, PARTS = 96, 4
 EACH = 10  # of so many programs one runs under every strategy
 CHUNKS = (4, None)
 

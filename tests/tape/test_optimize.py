@@ -98,14 +98,14 @@ def scalars(seed, variant):
 
 @pytest.mark.parametrize("part", range(6))
 def test_random_programs_of_floats(part):
-    for k in range(part, 90, 6):
+    for k in range(part, 60, 6):
         Compared(*scalars(k, VARIANTS[k % len(VARIANTS)])).judge(ALL if part == 0 else [Passes(), EXACT[-1]])
 
 
 @pytest.mark.parametrize("part", range(6))
 def test_random_programs_of_arrays(part):
     done = 0
-    for k in range(part, 120, 6):
+    for k in range(part, 72, 6):
         program = write(f"passes:{k}")
         tape = new_tape(VARIANTS[k % len(VARIANTS)], chunk_size=[None, 4, 7][k % 3])
         try:
@@ -117,7 +117,7 @@ def test_random_programs_of_arrays(part):
         if len(np.unique(named)) == len(named):
             compared.judge(ALL if part == 0 else [Passes(), EXACT[-1], Passes(renumber=False)])
             done += 1
-    assert done > 10
+    assert done > 6
 
 
 def rounding(tape, inputs, outputs):
@@ -379,21 +379,20 @@ def sums_of_long_arrays(x, y):
     return np.sum(np.sin(np.cos(u) * y[0])) + np.min(-x)
 
 
-@pytest.mark.parametrize("width", [2, 3, 5])
 @each_as_jacobians
-def test_several_directions_give_the_same_bits(strategy, width, tmp_path):
+def test_several_directions_give_the_same_bits(strategy, tmp_path):
     """Which memory a vector of them has follows from the number of steps, and in planes sums are added otherwise."""
-    differ = 0
-    for size in range(400, 1200, 20):
+    differ, widths = 0, (2, 3, 5)
+    for size in range(400, 1200, 40):
         x0 = np.linspace(0.2, 1.4, size)
         tape = codipy.Tape(strategy, "operation")
         inputs, outputs = run(tape, codipy.rebind(sums_of_long_arrays), [x0, np.cos(x0)])
-        expected = wide(tape, inputs, outputs, width)
+        expected = [wide(tape, inputs, outputs, width) for width in widths]
         found = tape.optimize(inputs, outputs, equal=False, merge=False)
-        assert wide(found.tape, found.inputs, found.outputs, width) == expected
+        assert [wide(found.tape, found.inputs, found.outputs, width) for width in widths] == expected
         found.tape.save(tmp_path / "a.tape")
         loaded = codipy.load_tape(tmp_path / "a.tape")
-        assert wide(loaded, loaded.inputs, loaded.outputs, width) == expected
+        assert [wide(loaded, loaded.inputs, loaded.outputs, width) for width in widths] == expected
         new = codipy.Tape(**loaded.parameters)
         fill(new, replace(contents_of(found.tape), long_arrays=None))
         differ += has_long_arrays(new) != has_long_arrays(tape)
