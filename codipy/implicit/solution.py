@@ -32,6 +32,7 @@ from codipy.tools.arguments.trees import labelled, value
 from codipy.tools.callee import check_function, name_of, rebound
 from codipy.tools.driver import Driver
 from codipy.tools.orders import orders
+from codipy.tools.rebinding.diverted import in_force, resume
 from codipy.tools.runs.run import Run
 
 __all__ = ["demand_finite", "fixed_point", "root", "solution_of"]
@@ -258,10 +259,11 @@ class Solution(Driver):
     def _may_read_variables(self):
         return may_read_variables(*(self.options.get("given") or [self.f]))
 
-    def linear(self, found, args, kwargs):
-        """What solves linear equations with the Jacobian there."""
+    def linear(self, found, args, kwargs, diverting=()):
+        """What solves linear equations with the Jacobian there; functions are diverted as `in_force` gave it before."""
+        run = functools.partial(_resumed, diverting, self._equation()) if diverting else self._equation()
         # Nothing of it is a variable: a step with a Jacobian that is constant goes one order farther, too.
-        equation = Run(self.f, self._equation(), _BY_SOLUTION, (found, *args), kwargs, False, _SETTINGS, numbers=True)
+        equation = Run(self.f, run, _BY_SOLUTION, (found, *args), kwargs, False, _SETTINGS, numbers=True)
         return (Dense if self.options["solve"] == "dense" else Inverse)(equation, self.f, self.options)
 
     def tolerated(self, found):
@@ -303,6 +305,12 @@ class Solution(Driver):
         step = linear.correction(vector_of(_alike(linear.residual, found, self.f)))
         self.demand_solved(step, self.tolerated(found))
         self.demand_settled(linear, found, plain(step), args, kwargs)
+
+
+def _resumed(diverting, run, *args, **kwargs):
+    """A recording at the inputs of a replay: functions lead to their rebuilt ones as they did when it was recorded."""
+    resume(diverting)
+    return run(*args, **kwargs)
 
 
 def demand_finite(residual, name):
@@ -350,7 +358,7 @@ class _Again(Solver):
     def __init__(self, solution, linear, args, kwargs, found):
         frames = frames_of_users(sys._getframe())
         super().__init__(f"{name_of(solution.f)} = 0{f' ({place(frames[0])})' if frames else ''}")
-        self._solution, self._linear, self._found = solution, linear, found
+        self._solution, self._linear, self._found, self._diverting = solution, linear, found, in_force()
         leaves = [leaf for _, leaf in labelled([args, kwargs], "")]
         self._active = [k for k, leaf in enumerate(leaves) if is_active(leaf)]
         around = linear.around()
@@ -366,7 +374,8 @@ class _Again(Solver):
         parts = call(SOLVED, self.parameters, {"solver": self, "given": given, "found": tuple(map(np.array, found))})
         count = len(found) - len(self._linear.numbers)
         self._linear.numbers = list(parts[count:])
-        leaves = [as_array(x) if is_without_axes(like) else x for x, like in zip(parts, found[:count])]
+        leaves = [as_array(x) if is_without_axes(like) else x.item() if type(like) is float else x
+                  for x, like in zip(parts, found[:count])]  # fmt: skip
         return rebuild(self._found, leaves)
 
     def solve(self, values):
@@ -381,7 +390,7 @@ class _Again(Solver):
         args, kwargs = rebuild(self._tree, leaves)
         found = self._solution.solved(args, kwargs)[0]
         _demand_doubles(found, self._solution.options["solver"])
-        linear = self._solution.linear(found, args, kwargs)
+        linear = self._solution.linear(found, args, kwargs, self._diverting)
         residual = vector_of(_alike(linear.residual, found, self._solution.f))
         self._linear.take(linear)
         step = linear.correction(residual)

@@ -132,3 +132,20 @@ def test_a_loaded_tape_keeps_to_its_inputs(strategy, tmp_path):
     loaded.set_primal(x, FAR)
     with pytest.raises(codipy.errors.TapeError, match=r"solved equations = 0 \(test_replay.py:\d+"):
         loaded.evaluate_primal()
+
+
+class Spring:
+    """Its method runs in recordings of what solves again, too, where no twin shows the object."""
+
+    __slots__ = ()
+
+    def force(self, u):
+        return u * u if type(u) is float else np.exp(u)
+
+
+SPRING = Spring()
+
+
+@each_as_values
+def test_it_takes_the_branches_of_the_plain_run(strategy):
+    demand_fresh(lambda p: brentq(lambda u, p: SPRING.force(u) + u - p, 0.0, 9.0, (p,)) * p, 3.0, 3.3, strategy)
