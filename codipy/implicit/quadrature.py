@@ -26,7 +26,8 @@ import types
 import numpy as np
 import scipy.integrate
 
-from codipy.active.array import identifiers, is_active, plain
+from codipy.active.array import Real, identifiers, is_active, plain
+from codipy.active.scalar.kinds import converted
 from codipy.errors import ActiveError
 from codipy.implicit.effects import Effects
 from codipy.implicit.jumps import is_near, moving_jump
@@ -107,6 +108,8 @@ def _differentiated(bound, given, effects):
             if is_active(limit):
                 integral = integral + sign * _beyond(called, limit, name_of(f))
         integral = integral + _jumps(called, points, *limits, name_of(f))
+    if type(integral) is Real:
+        integral = converted(integral, float)      # a float of Python's, as SciPy's is
     return (integral, *found[1:]) if wants else (integral, *found[1:2])
 
 

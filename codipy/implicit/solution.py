@@ -432,7 +432,7 @@ def _moved(u, step):
     for _, leaf in labelled(u, "u"):
         shape, size = np.shape(leaf), int(np.prod(np.shape(leaf)))
         part = step[start:start + size]
-        less = leaf - (np.reshape(part, shape) if shape else part[0])
+        less = leaf - (np.reshape(part, shape) if shape else part[0].item())
         moved.append(as_array(less) if is_without_axes(leaf) else less)
         start += size
     return rebuild(u, moved)

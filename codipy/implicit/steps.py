@@ -18,6 +18,7 @@ import numpy as np
 import codipy.numpy
 from codipy.active.array import Array, Real, call, is_active, plain
 from codipy.active.arrays.known import with_known_values
+from codipy.active.scalar.kinds import converted
 from codipy.numpy.allocation import asarray
 from codipy.numpy.decisions import decision, is_replayed, keep
 from codipy.numpy.solved import LESS_VALUE
@@ -43,7 +44,8 @@ def anchored(x, values, same=_SAME):
         keep(same, [x])
     elif type(x) is not Real and with_known_values(x, values):
         return x
-    return values + (x - x.value if type(x) is Real else call(LESS_VALUE, (x,)))
+    change = x - x.value if type(x) is Real else call(LESS_VALUE, (x,))
+    return values + (converted(change, float) if type(values) is float else change)      # a float of Python's stays one
 
 
 def _sum(start, factor, weights, terms):

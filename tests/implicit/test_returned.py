@@ -243,3 +243,35 @@ def test_slopes_that_are_filled_in_turn_while_the_solver_has_them(method, count)
     with pytest.raises(ActiveError, match="return a copy"):
         codipy.grad(f)(X)
     assert codipy.value_and_grad(lambda x: f(x, copies=True))(X)[0] == f(X, copies=True)
+
+
+# ---- Numbers, which are floats of Python's or of NumPy's as SciPy's are ----------------------------------------------
+def square(u, p):
+    return u * u - p
+
+
+NUMBERS = {
+    "brentq": lambda p: optimize.brentq(square, 0.0, 9.0, (p,)),
+    "newton": lambda p: optimize.newton(square, 1.0, args=(p,)),
+    "root_scalar": lambda p: optimize.root_scalar(square, (p,), bracket=(0.0, 9.0)).root,
+    "a list": lambda p: codipy.implicit.root(lambda u, p: [u[0] * u[0] - p], lambda p: [float(p) ** 0.5])(p)[0],
+    "minimize_scalar": lambda p: optimize.minimize_scalar(lambda u, p: (u - p) ** 2 + p, args=(p,)).fun,
+    "quad": lambda p: integrate.quad(lambda t: t * p, 0.0, 1.0)[0],
+    "dblquad": lambda p: integrate.dblquad(lambda t, s: t * p, 0.0, 1.0, 0.0, 1.0)[0],
+    "linprog": lambda p: optimize.linprog([1.0], [[-1.0]], np.array([-1.0]) * p).fun,
+    "nnls": lambda p: optimize.nnls(np.array([[1.0], [1.0]]), np.array([1.0, 2.0]) * p)[1],
+}
+
+
+def told_by_type(solved, p):
+    u = solved(p)
+    return u * p if type(u) is float else u / p
+
+
+@pytest.mark.parametrize("number", [1.7, np.float64(1.7)], ids=["Python's", "NumPy's"])
+@pytest.mark.parametrize("solved", NUMBERS.values(), ids=NUMBERS)
+def test_a_number_is_of_the_type_that_the_solver_gives(solved, number):
+    found, slope = codipy.value_and_grad(told_by_type, argnums=1)(solved, number)
+    assert found == told_by_type(solved, number)
+    low, high = (told_by_type(solved, number + step) for step in (-1e-4, 1e-4))
+    np.testing.assert_allclose(slope, (high - low) / 2e-4, rtol=1e-5)
