@@ -484,3 +484,43 @@ def test_an_object_that_is_given_another_class():
         o.held.__class__ = kind if kind is not Left else Other
         o.__class__ = kind if kind is not Left else Rebuilt
         assert [gradient(AT)[0] for gradient in gradients] == [f(AT) for f in functions]
+
+
+# ---- Attributes of functions -----------------------------------------------------------------------------------------
+def handed(f):
+    """A function like another one, to which attributes can be given."""
+
+    def own(v):
+        return f(v)
+
+    return own
+
+
+HAVE = {
+    "function": lambda: handed(sums),
+    "wrapper": lambda: functools.wraps(weigh)(handed(sums)),
+    "partial": lambda: functools.partial(max, 0.0),
+    "overloaded": lambda: functools.singledispatch(handed(sums)),
+}
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["before", "later"])
+@pytest.mark.parametrize("make", HAVE.values(), ids=HAVE)
+def test_what_attributes_of_functions_hold(make, late):
+    g = make()
+
+    def f(v):
+        return g.way(v) * g.ways[0].ask(v) if hasattr(g, "way") else v * bool(g)
+
+    if late:
+        check(f)
+    g.way, g.ways = sums, [Slots()]
+    check(f)
+
+
+def test_what_is_wrapped():
+    @functools.wraps(sums)
+    def g(v):
+        return v
+
+    check(lambda v: g.__wrapped__(v))

@@ -355,6 +355,7 @@ class Rebinder:
         if changed or any(keywords[name] is not x for name, x in partial.keywords.items()):
             unit.new = functools.partial(f, *args, **keywords)
         self.remember(partial, unit)
+        self.opaque.look(vars(partial), unit)  # also where there is none yet
         return unit
 
     def _cached(self, cache):
@@ -382,6 +383,7 @@ class Rebinder:
         unit = Unit()
         self._stand(unit, f, overloaded(f, self))
         self.remember(f, unit)
+        self._look_at_attributes(f, unit)
         return unit
 
     def _jitted(self, value):
@@ -455,7 +457,13 @@ class Rebinder:
         unit.watch = FunctionWatch(f, PASSIVE)
         for cell, own, draft in zip(f.__closure__ or (), cells, drafts):
             self._depend_on_cell(unit, cell, draft, own is not cell)
+        self._look_at_attributes(f, unit)
         return unit
+
+    def _look_at_attributes(self, f, unit):
+        """Those of a function, which the rebuilt one shares: it finds the functions in them as they are."""
+        if vars(f):
+            self.opaque.look(vars(f), unit)
 
     def _depend_on_cell(self, unit, cell, draft, is_own):
         """Note what a cell of a function holds: what comes there later is found in it, or has all made anew."""

@@ -77,7 +77,8 @@ cdef class FunctionWatch:
     """FunctionWatch(f, kinds)
     --
 
-    A function with its code and defaults, which who reloads a module in place sets anew, and with what its cells hold.
+    A function with its code and defaults, which who reloads a module in place sets anew, and with what its cells hold. One
+    without attributes must have none later: what these hold is looked at where there are some.
 
     Parameters
     ----------
@@ -88,8 +89,10 @@ cdef class FunctionWatch:
     cdef readonly object f, code, defaults, by_name
     cdef readonly list cells, raws       # which hold no number: who writes into an array counts its references
     cdef frozenset kinds
+    cdef dict attributes         # that of a function without any
 
     def __init__(self, f, frozenset kinds):
+        self.attributes = f.__dict__ if not f.__dict__ else None
         self.f, self.code, self.defaults, self.by_name = f, code_of(f), f.__defaults__, f.__kwdefaults__
         self.cells, self.raws, self.kinds = [], [], kinds
 
@@ -103,6 +106,8 @@ cdef class FunctionWatch:
         cdef Py_ssize_t i
         cdef PyObject* value
         if PyFunction_GetCode(self.f) != <PyObject*>self.code and code_of(self.f) is not self.code:
+            return False
+        if self.attributes:
             return False
         if not is_same(PyFunction_GetDefaults(self.f), self.defaults):
             return False
