@@ -17,6 +17,7 @@ import struct
 import subprocess
 import sys
 import threading
+import types
 from concurrent.futures import ThreadPoolExecutor
 from unittest import mock
 
@@ -345,3 +346,21 @@ def test_what_a_callback_keeps():
 
     with pytest.raises(TapeError, match="take what the solver returns"):
         codipy.grad(f)(POINT)
+
+
+TWICE = np.vectorize(lambda v: 2.0 * v)
+KEYS = {TWICE: 2.0}
+
+
+def test_functions_of_scipy_as_keys():
+    linalg, special = pytest.importorskip("scipy.linalg"), pytest.importorskip("scipy.special")
+    table, held = {linalg.solve: 2.0, special.erf: 3.0, "solve": 5.0}, types.SimpleNamespace(all=(linalg.solve,))
+
+    def found(x):
+        return x * (linalg.solve in table) + 10.0 * x * (TWICE in KEYS) + 100.0 * x * (
+            held.all[0] is linalg.solve) + 1000.0 * x * table[special.erf] + 10000.0 * x * table["solve"]
+
+    assert found(1.0) == 53111.0
+    assert codipy.grad(found)(1.0) == 53000.0
+    with pytest.raises(KeyError):
+        codipy.grad(lambda x: x * table[linalg.solve])(1.0)
