@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from codipy.active.array import Array
 from codipy.active.doors import door
 from codipy.active.recordings import status
 from codipy.numpy.allocation import arange, array, asarray, fresh, holds_movable, linspace
@@ -95,7 +96,7 @@ class vectorize(np.vectorize):
             if not all(x.size for x in operands):
                 raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
             first = func(*(x.flat[0] for x in _asarrays(args)))  # as NumPy, which asks it for the dtypes
-        rows = zip(*(_elements(x, shape) for x in operands))
+        rows = zip(*(_elements(x, given, shape) for x, given in zip(operands, args)))
         results = [first] if self.cache and first is not None else []
         results += [func(*row) for row in itertools.islice(rows, len(results), None)]
         several = type(results[0]) is tuple if results else len(self.otypes) > 1
@@ -120,8 +121,15 @@ def _asarrays(args):
     return [asarray(x) if holds_movable(x) else np.asarray(x) for x in args]
 
 
-def _elements(x, shape):
-    items = x.reshape(-1).tolist()  # floats of Python, as what NumPy calls the function with
+def _leaves(tree):
+    return [leaf for part in tree for leaf in _leaves(part)] if isinstance(tree, (list, tuple)) else [tree]
+
+
+def _elements(x, given, shape):
+    """What NumPy calls the function with: floats of Python of an array, a number as it is, alone or in a list."""
+    items = _leaves(given) if holds_movable(given) else [x]
+    if any(isinstance(leaf, (np.ndarray, Array)) or np.ndim(leaf) for leaf in items):
+        items = x.reshape(-1).tolist()
     if x.shape == shape:
         return items
     return [items[k] for k in np.broadcast_to(np.arange(x.size).reshape(x.shape), shape).flat]

@@ -331,7 +331,7 @@ def test_draws_of_float32_are_made_with_doubles(kind):
 
 @pytest.mark.parametrize("call", ["permuted(y, axis=0)", "permuted(y)", "permutation(y)", "permutation(y, axis=1)",
                                   "choice(y, 3)", "choice(y, 3, axis=1)"])  # fmt: skip
-@pytest.mark.parametrize("view", ["y.T", "y[::-1]", "y[:, ::2]", "np.asfortranarray(y)", "y"])
+@pytest.mark.parametrize("view", ["y.T", "y[::-1]", "y[:, ::2]", "np.asfortranarray(y)", "y", "y.reshape(2, 2, 5).T"])
 def test_what_is_moved_lies_as_in_numpy(view, call):
     def f(x):
         z = eval(f"np.random.default_rng(1).{call}", {"np": np, "y": eval(view, {"np": np, "y": np.sin(x)})})
