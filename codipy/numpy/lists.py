@@ -25,8 +25,8 @@ from codipy.numpy.movement import piecewise
 from codipy.numpy.views import as_strided
 
 __all__ = [
-    "FFT", "FUNCTIONS", "LINALG", "SCIMATH", "STRIDED", "UFUNCS", "fft", "lib", "linalg", "listed", "scimath",
-    "standing", "stride_tricks",
+    "FFT", "FUNCTIONS", "LINALG", "POLYNOMIAL", "SCIMATH", "STRIDED", "UFUNCS", "fft", "lib", "linalg", "listed",
+    "scimath", "standing", "stride_tricks",
 ]  # fmt: skip
 
 _LISTS = frozenset({list, tuple})
@@ -288,6 +288,8 @@ def _of_module(module, prefix, without=()):
 LINALG = _of_module(np.linalg, "linalg.", ("multi_dot",))
 FFT = _of_module(np.fft, "fft.")
 SCIMATH = _of_module(np.lib.scimath, "lib.scimath.")
+# Of numpy.polynomial what asks NumPy's protocol; all else is rebuilt.
+POLYNOMIAL = _of_module(np.polynomial.polynomial, "polynomial.polynomial.")
 linalg, fft, scimath = module_for(np.linalg, LINALG), module_for(np.fft, FFT), module_for(np.lib.scimath, SCIMATH)
 STRIDED = _of_module(np.lib.stride_tricks, "lib.stride_tricks.")
 STRIDED |= standing(np.lib.stride_tricks, {"as_strided": _of_arguments(as_strided)})

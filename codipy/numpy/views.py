@@ -11,8 +11,9 @@ from functools import partial, wraps
 
 import numpy as np
 
-from codipy.active.array import Array
+from codipy.active.array import Array, from_nested
 from codipy.active.arrays.plain import is_view_of, is_writable, shown_as, stand_in
+from codipy.active.scalar.real import Real
 
 from .arguments import fillable, gather_tree, rebuilt, value_leaf
 from .names import there
@@ -152,6 +153,8 @@ def _part(ids, k):
 
 @wraps(np.lib.stride_tricks.as_strided, updated=())
 def as_strided(x, *args, **kwargs):
+    if type(x) is Real:
+        x = from_nested(x)
     if type(x) is not Array:
         return np.lib.stride_tricks.as_strided(x, *args, **kwargs)
     shown = Shown()

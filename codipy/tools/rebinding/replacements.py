@@ -16,7 +16,17 @@ import codipy.math
 import codipy.numpy
 import codipy.scipy
 from codipy.numpy import namespace
-from codipy.numpy.lists import FFT, LINALG, SCIMATH, STRIDED, lib, scimath, standing, stride_tricks
+from codipy.numpy.lists import (
+    FFT,
+    LINALG,
+    POLYNOMIAL,
+    SCIMATH,
+    STRIDED,
+    lib,
+    scimath,
+    standing,
+    stride_tricks,
+)
 from codipy.numpy.modules import module_for
 from codipy.numpy.standins import STANDINS, isinstance_, pass_for
 from codipy.scipy import namespace as scipy_namespace
@@ -68,6 +78,8 @@ def _pairs():
         yield getattr(np.fft, name), new
     for name, new in SCIMATH.items():
         yield getattr(np.lib.scimath, name), new
+    for name, new in POLYNOMIAL.items():
+        yield getattr(np.polynomial.polynomial, name), new
     for name, new in STRIDED.items():
         yield getattr(np.lib.stride_tricks, name), new
     yield from STANDINS.items()
