@@ -52,6 +52,10 @@ def saved(write, x):
     return x[0]
 
 
+class Marked(np.ndarray):
+    """A subclass without anything of its own."""
+
+
 exec("def without_source(v):\n match v:\n  case np.floating():\n   return v\n return 0.0")
 
 LOST = {  # the value is the plain run's, the slope by x[0] is missing
@@ -100,6 +104,8 @@ RAISES = {
     "a normal distribution": (lambda x: statistics.NormalDist(x[0], x[1]).pdf(0.2), ActiveError),
     "timedelta": (lambda x: datetime.timedelta(seconds=x[0]).total_seconds(), ActiveError),
     "timedelta of NumPy": (lambda x: (np.timedelta64(5, "s") * x[0]) / np.timedelta64(1, "s"), TypeError),
+    "a subclass of ndarray": (lambda x: np.sum(np.ones(2).view(Marked) * x), TypeError),
+    "a subclass of ndarray beside a number": (lambda x: np.sum(x[0] * np.ones(2).view(Marked)), TypeError),
     "a matrix": (lambda x: np.sum(np.matrix([[x[0], 1.0], [0.0, x[1]]]).I), TypeError),
     "ratio": (lambda x: x[0].as_integer_ratio()[0], ActiveError),
     "float16": (lambda x: np.float16(x[0]), ActiveError),

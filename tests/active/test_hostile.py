@@ -155,18 +155,13 @@ def test_program(f, strategy):
     np.testing.assert_allclose(pullback(seed)[0], seed @ jacobian, rtol=1e-6, atol=1e-5)
 
 
-class Marked(np.ndarray):
-    """A subclass without anything of its own."""
-
-
-@pytest.mark.parametrize("view", [np.ndarray, Marked])
 @pytest.mark.parametrize("name", ["dot", "matmul", "solve", "einsum", "multiply"])
-def test_a_plain_operand_may_change_afterwards(name, view):
+def test_a_plain_operand_may_change_afterwards(name):
     operation = {"dot": np.dot, "matmul": np.matmul, "solve": np.linalg.solve, "multiply": np.multiply,
                  "einsum": lambda a, x: np.einsum("ij,j", a, x)}[name]  # fmt: skip
     a, x0 = np.array([[2.0, 1.0], [0.5, 3.0]]), np.array([1.2, 0.7])
     expected = central(lambda x: operation(a, x), x0).reshape(-1, 2).sum(0)
-    operand = a.copy().view(view)
+    operand = a.copy()
     tape = codipy.Tape()
     with tape:
         x = tape.register_input(x0)

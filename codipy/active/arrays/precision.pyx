@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """float32 and float64: which of them a result is, and values in float32."""
-import sys
-
 import numpy as np
 
 from cpython.object cimport PyObject
@@ -81,8 +79,5 @@ cdef int demand_exponent(object x) except -1:
 
 
 cdef bint is_refused(object x):
-    if type(x) is ndarray or not isinstance(x, ndarray):
-        return False
-    # Nobody has a masked array before this module is imported, which takes longer than all of codipy's array layer.
-    masked = sys.modules.get("numpy.ma")
-    return isinstance(x, np.matrix) or masked is not None and isinstance(x, masked.MaskedArray)
+    """Whether x is of a subclass, as NumPy's results would be too, with what its methods do; those of a memmap are not."""
+    return type(x) is not ndarray and isinstance(x, ndarray) and type(x) is not np.memmap
