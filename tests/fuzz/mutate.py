@@ -347,7 +347,7 @@ MISTAKES = {
     ),
     "ufuncs take no lists": one(
         "active/arrays/listed.pyx",
-        "            return converted(self, arguments, n, names)\n",
+        "            return converted(<Listed>self, arguments, n, names)\n",
         "            break\n",
         "--only=steps_and_signs",
     ),

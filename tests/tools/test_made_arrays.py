@@ -170,9 +170,10 @@ BUFFERS = buffers()
 
 @pytest.mark.parametrize("way", WAYS)
 def test_an_array_that_the_function_makes_can_be_filled_in_any_way(way, user_module):
-    module = user_module([(way, fill, "return weighted(u)") for fill in FILLS])
+    fills = FILLS[::5] if "scipy.sparse" in way else FILLS  # at each of which the collector is asked who has an array
+    module = user_module([(way, fill, "return weighted(u)") for fill in fills])
     strategies = itertools.cycle(STRATEGIES)
-    slopes = [check(module, f"f{k}", strategy) for k in range(len(FILLS)) for strategy in ("auto", next(strategies))]
+    slopes = [check(module, f"f{k}", strategy) for k in range(len(fills)) for strategy in ("auto", next(strategies))]
     assert sum(map(bool, slopes)) > len(slopes) // 2  # a derivative that is lost would not be seen where it is zero
 
 

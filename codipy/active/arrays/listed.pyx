@@ -30,7 +30,37 @@ cdef frozenset METHODS = frozenset({"accumulate", "at", "outer", "reduce", "redu
 cdef frozenset TUPLES = frozenset({"axes", "axis", "out", "where"})      # names of what may be a tuple and is no operand
 
 
-cdef class Listed:
+cdef class Replacement:
+    """Replacement()
+    --
+
+    What stands for a callable and is equal to it: found in dictionaries and sets where that is, and copied as that.
+    """
+    cdef object (*vectorcall)(Replacement, PyObject* const*, size_t, PyObject*)
+    cdef readonly object original
+
+    def __getattr__(self, name):
+        return getattr(self.original, name)
+
+    def __eq__(self, other):
+        return self.original == ((<Replacement>other).original if isinstance(other, Replacement) else other)
+
+    def __hash__(self):
+        return hash(self.original)
+
+    def __repr__(self):
+        return repr(self.original)
+
+    def __reduce__(self):
+        return itself, (self.original,)
+
+
+def itself(original):
+    """What a copy of a Replacement is made of: the original."""
+    return original
+
+
+cdef class Listed(Replacement):
     """Listed(original, convert, convert_of_methods=None)
     --
 
@@ -47,8 +77,6 @@ cdef class Listed:
     convert_of_methods : callable, optional
         The same for the methods, where a tuple may be an axis or an index.
     """
-    cdef object (*vectorcall)(Listed, PyObject* const*, size_t, PyObject*)
-    cdef readonly object original
     cdef object convert, convert_of_methods
     cdef dict methods
 
@@ -65,25 +93,8 @@ cdef class Listed:
             self.methods[name] = Listed(value, self.convert_of_methods)
         return self.methods[name]
 
-    def __eq__(self, other):
-        return self.original == (other.original if type(other) is Listed else other)
 
-    def __hash__(self):
-        return hash(self.original)
-
-    def __repr__(self):
-        return repr(self.original)
-
-    def __reduce__(self):
-        return itself, (self.original,)
-
-
-def itself(original):
-    """What a copy of a Listed is made of: the original."""
-    return original
-
-
-cdef object called(Listed self, PyObject* const* arguments, size_t count, PyObject* names):
+cdef object called(Replacement self, PyObject* const* arguments, size_t count, PyObject* names):
     cdef Py_ssize_t n = PyVectorcall_NARGS(count), k
     cdef PyTypeObject* kind
     cdef Py_ssize_t total = n + (len(<tuple>names) if names != NULL else 0)
@@ -91,7 +102,7 @@ cdef object called(Listed self, PyObject* const* arguments, size_t count, PyObje
         kind = Py_TYPE(<object>arguments[k])
         if (kind == <PyTypeObject*>list or kind == <PyTypeObject*>tuple or kind == <PyTypeObject*>range
                 or PyType_HasFeature(<type>kind, Py_TPFLAGS_HEAPTYPE)):       # of the user's, perhaps
-            return converted(self, arguments, n, names)
+            return converted(<Listed>self, arguments, n, names)
     return PyObject_Vectorcall(self.original, arguments, count, names)
 
 
@@ -108,7 +119,7 @@ cdef object converted(Listed self, PyObject* const* arguments, Py_ssize_t n, PyO
     return self.original(*positional, **options)
 
 
-cdef class Standing:
+cdef class Standing(Replacement):
     """Standing(original, function)
     --
 
@@ -119,35 +130,19 @@ cdef class Standing:
     ----------
     original, function : callable
     """
-    cdef object (*vectorcall)(Standing, PyObject* const*, size_t, PyObject*)
-    cdef readonly object original, function
+    cdef readonly object function
     cdef bint binds
 
     def __cinit__(self, original, function):
         self.vectorcall = handed_on
         self.original, self.function, self.binds = original, function, hasattr(type(original), "__get__")
 
-    def __getattr__(self, name):
-        return getattr(self.original, name)
-
     def __get__(self, instance, owner):
         return self if instance is None or not self.binds else MethodType(self, instance)
 
-    def __eq__(self, other):
-        return self.original == (other.original if type(other) is Standing else other)
 
-    def __hash__(self):
-        return hash(self.original)
-
-    def __repr__(self):
-        return repr(self.original)
-
-    def __reduce__(self):
-        return itself, (self.original,)
-
-
-cdef object handed_on(Standing self, PyObject* const* arguments, size_t count, PyObject* names):
-    return PyObject_Vectorcall(self.function, arguments, count, names)
+cdef object handed_on(Replacement self, PyObject* const* arguments, size_t count, PyObject* names):
+    return PyObject_Vectorcall((<Standing>self).function, arguments, count, names)
 
 
 cdef int _prepare() except -1:
