@@ -47,9 +47,12 @@ class Returned:
     def called(self, function):
         """A function of the user's as the solver calls it: what it returns is plain."""
         def called(*args, **named):
-            self._take()
-            found = self._plain(function(*map(self._given, args), **named))
-            self._show()
+            if self._known:
+                self._take()
+            pair = (function(*map(self._given, args), **named),)
+            found = _own(pair[0]) if _is_fresh(pair) else self._plain(pair[0])
+            if self._known:
+                self._show()
             return found
 
         return Wrapped(function, called)
@@ -119,6 +122,15 @@ class Returned:
             raise ActiveError(self._refusal)
         for owner, seen in self._living():
             seen[...] = plain(owner)
+
+
+def _is_fresh(pair):
+    """Whether what a function returned is an array that nobody else has: it is not filled again."""
+    return _is_array(pair[0]) and pair[0].base is None and _references(pair) <= _OURS
+
+
+def _own(x):
+    return x if type(x) is np.ndarray else np.array(plain(x))
 
 
 def _is_array(x):
