@@ -26,28 +26,31 @@ def pytest_report_header(config):
     return f"codipy build: {BUILD or 'release'}"
 
 
-def pytest_collection_finish(session):
-    """Take the tests themselves, some thirty thousand objects and what they hold, out of every later collection."""
+def _keep_out():
+    """Take all that there is out of later collections, and of searches for who has an array."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_collection_finish(session):
+    """The tests themselves, some thirty thousand objects and what they hold, are kept out of every later collection."""
+    _keep_out()
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _older_files_stay():
-    """Take what earlier files have left out of later collections, and of searches for who has an array."""
-    gc.collect()
-    gc.freeze()
+    """What earlier files have left is kept out."""
+    _keep_out()
 
 
 @pytest.fixture
 def older_objects_stay():
-    """Take what earlier tests have left out of later collections, too: where each test asks the collector, it adds up.
+    """What earlier tests have left is kept out, too: where each test asks the collector, it adds up.
 
     For each test: a collection then visits what one test has made. Rebound programs leave so much behind that after
     forty of them a collection takes fifty times as long.
     """
-    gc.collect()
-    gc.freeze()
+    _keep_out()
 
 
 MOST_CASES = 24  # of one test function while lines are counted

@@ -49,8 +49,9 @@ def rows():
 
 def apply(row, *operands):
     """A row by its name, of Arrays and of Reals; exponents of ldexp are whole numbers."""
-    whole = [np.asarray(codipy.value(x), np.int64)[()] if k in row.constant else x for k, x in enumerate(operands)]
-    return elementwise(row.name, *(whole if row.name == "scale" else operands))
+    if row.name == "scale":
+        operands = operands[0], np.asarray(codipy.value(operands[1]), np.int64)[()]
+    return elementwise(row.name, *operands)
 
 
 @rows()
