@@ -13,6 +13,7 @@ from codipy.active.arrays.plain import shown_as
 from codipy.errors import ActiveError
 from codipy.implicit.wrapped import Wrapped
 from codipy.numpy.arguments import value_tree
+from codipy.numpy.laid_out import span
 
 __all__ = ["Returned"]
 
@@ -145,9 +146,8 @@ def _seen(memory, like):
 
 
 def _reach(x):
-    """How many bytes from the first element the memory begins, not above 0, and where it ends."""
-    steps = [(n - 1) * stride for n, stride in zip(x.shape, x.strides)]
-    return sum(min(step, 0) for step in steps), sum(max(step, 0) for step in steps) + x.itemsize
+    """Where the memory begins, not above 0, and where it ends, in bytes from the first element."""
+    return span(0, x.shape, x.strides, x.itemsize)
 
 
 def _address(numbers):

@@ -16,11 +16,11 @@ from codipy.scipy.kernels.exact import with_values_of
 
 from .arguments import holds_active, value_tree
 
-__all__ = ["loop_for", "with_values_for"]
+__all__ = ["loop_for", "span", "with_values_for"]
 
 
-def _span(place, shape, strides, itemsize):
-    """The first byte and the one after the last."""
+def span(place, shape, strides, itemsize):
+    """The first byte of an array whose first element is at a place, and the one after the last."""
     steps = [step * (size - 1) for step, size in zip(strides, shape)]
     return place + sum(s for s in steps if s < 0), place + sum(s for s in steps if s > 0) + itemsize
 
@@ -62,7 +62,7 @@ class _Layout:
             bytes_between = None if place is None else place * unit
             steps = tuple(step * unit for step in strides[: len(x.shape)])
             self._places.append((bytes_between, x.shape, steps, x.dtype.itemsize))
-        spans = [_span(*known) for known in self._places if known is not None and known[0] is not None]
+        spans = [span(*known) for known in self._places if known is not None and known[0] is not None]
         self._first, self._last = min(span[0] for span in spans), max(span[1] for span in spans)
 
     def copies(self, values):
@@ -77,7 +77,7 @@ class _Layout:
             if place is not None:
                 memory, offset = shared, place - self._first
             else:
-                first, last = _span(0, shape, strides, itemsize)
+                first, last = span(0, shape, strides, itemsize)
                 memory, offset = np.empty(last - first, np.uint8), -first
             made.append(np.ndarray(shape, np.asarray(value).dtype, memory, offset, strides))
             made[-1][...] = value

@@ -8,14 +8,9 @@ from scipy.sparse import linalg
 
 import codipy
 from codipy.errors import ActiveError
+from tests.implicit.differences import X, difference
 
-X = np.array([0.7, 0.4, 2.1])
-STEP = 1e-5
 TIGHT = {"rtol": 1e-10, "atol": 1e-11}
-
-
-def difference(f):
-    return np.array([(f(X + step) - f(X - step)) / (2.0 * STEP) for step in STEP * np.eye(len(X))])
 
 
 # ---- Right-hand sides of two states, which ODEPACK copies ------------------------------------------------------------
