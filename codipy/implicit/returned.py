@@ -50,10 +50,9 @@ class Returned:
         def called(*args, **named):
             if self._known:
                 self._take()
-            pair = (function(*map(self._given, args), **named),)
-            found = _own(pair[0]) if _is_fresh(pair) else self._plain(pair[0])
+            found = self._found((function(*map(self._given, args), **named),))
             if self._known:
-                self._show()
+                self._show()      # an error's frames have no reference to the user's arrays, which are exchanged then
             return found
 
         return Wrapped(function, called)
@@ -63,6 +62,10 @@ class Returned:
 
     def __exit__(self, *exception):
         self._known.clear()
+
+    def _found(self, pair):
+        """What a function returned, in a pair that alone has it if nobody else has: then it is the solver's own."""
+        return _own(pair[0]) if _is_fresh(pair) else self._plain(pair[0])
 
     def _plain(self, found):
         if type(found) is tuple:
@@ -98,35 +101,36 @@ class Returned:
                     return np.ndarray(x.shape, x.dtype, owner.ravel("K"), _address(x) - _address(memory), x.strides)
         return x
 
-    def _living(self):
-        """Those that somebody else may write to, each with what the solver has of it."""
+    def _had(self):
+        """Those that the solver has yet: whether somebody else may read or write them, and what the solver has."""
         for key, pair in list(self._known.items()):
             memory = pair[1]()
-            if memory is None or _references(pair) <= _OURS:
+            if memory is None:
                 del self._known[key]
             else:
-                yield pair[0], _seen(memory, plain(pair[0]))
+                yield _references(pair) > _OURS, pair[0], _seen(memory, plain(pair[0]))
 
     def _take(self):
         """Write to arrays what the solver has written."""
-        for owner, seen in self._living():
+        for is_read, owner, seen in self._had():
             numbers = plain(owner)
-            if seen.tobytes() != numbers.tobytes():
+            if is_read and seen.tobytes() != numbers.tobytes():
                 written = ~((seen == numbers) | np.isnan(seen) & np.isnan(numbers))
                 owner[written] = seen[written]
 
     def _show(self):
-        """Write to what the solver has what arrays hold."""
-        # The frame of the error has no reference to the user's.
+        """Write to what the solver has what arrays hold, for the last time where nobody else has them any more."""
         if self._refusal is not None and not all(np.array_equal(seen, plain(owner), equal_nan=True)
-                                                 for owner, seen in self._living()):
+                                                 for _, owner, seen in self._had()):
             raise ActiveError(self._refusal)
-        for owner, seen in self._living():
+        for is_written_again, owner, seen in self._had():
             seen[...] = plain(owner)
+            if not is_written_again:
+                del self._known[id(owner)]
 
 
 def _is_fresh(pair):
-    """Whether what a function returned is an array that nobody else has: it is not filled again."""
+    """Whether what is in a pair is an array that nobody else has: it is not filled again."""
     return _is_array(pair[0]) and pair[0].base is None and _references(pair) <= _OURS
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions that return what they fill, an array or a list, each time that a solver calls them."""
 
+import sys
+
 import numpy as np
 import pytest
 from scipy import integrate, optimize
@@ -8,6 +10,7 @@ from scipy.sparse import linalg
 
 import codipy
 from codipy.errors import ActiveError
+from codipy.implicit.returned import Returned
 from tests.implicit.differences import X, difference
 
 TIGHT = {"rtol": 1e-10, "atol": 1e-11}
@@ -201,6 +204,47 @@ def test_more_arrays_in_turn_than_a_solver_has():
     assert abs(f(X) - 36.0 * X[0]) > 1.0
     with pytest.raises(ArithmeticError, match="no solution"):
         codipy.grad(f)(X)
+
+
+@pytest.mark.parametrize("is_view", [True, False])
+def test_an_array_is_written_to_by_the_last_who_has_it(is_view):
+    def f(x, solve=lambda residual: optimize.least_squares(residual, [1.0, 2.0]).x):
+        kept = []
+
+        def residual(u):
+            if kept:
+                kept[0][-1] = -9.0      # SciPy has it yet
+            made = np.array([u[0] - x[0], u[1] * x[1] - 1.0])
+            kept[:] = [made[1:] if is_view else made]
+            return made
+
+        return np.sum(solve(residual))
+
+    def two_calls(residual):
+        first = residual([1.0, 2.0])
+        return first + residual([1.0, 2.0])
+
+    with Returned() as returned:
+        assert f(X, two_calls) == f(X, lambda residual: two_calls(returned.called(residual)))
+    assert f(X) > 3.2      # far from its solution
+    with pytest.raises(ArithmeticError, match="no solution"):
+        codipy.grad(f)(X)
+
+
+def test_an_error_has_no_reference_to_what_a_function_returned():
+    work = np.zeros(2)
+
+    def filled():
+        work[0] += 1.0
+        return work
+
+    before = sys.getrefcount(work)
+    with Returned("it is filled") as returned:
+        called = returned.called(filled)
+        first = called()
+        with pytest.raises(ActiveError, match="it is filled") as caught:
+            called()
+    assert caught.tb is not None and first[0] == 1.0 and sys.getrefcount(work) == before
 
 
 def test_products_that_are_filled():
