@@ -67,7 +67,7 @@ def _differentiated(given, args, effects):
         return found
 
     numbers |= {"func": noted, "args": (), "tfirst": True, "full_output": 1, "Dfun": slopes and plain_call(
-        slopes if is_first else functools.partial(_turned, slopes), args, effects)}
+        slopes if is_first else functools.partial(_turned, slopes), args, equation.returned, effects)}
     if equation.reads_hidden(np.ravel(value_tree(given["t"]))[0], np.ravel(value_tree(given["y0"]))):
         refuse_hidden()
     effects.begin()

@@ -70,7 +70,8 @@ def integrated(adjoint, positional, named):
 def _differentiated(adjoint, method, given, args, effects):
     equation = Equation(given["fun"], args, given["vectorized"], effects)
     events = given["events"] if given["events"] is None or np.iterable(given["events"]) else [given["events"]]
-    options = {key: plain_call(x, args, effects) if key == "jac" and callable(x) else value_tree(x)
+    returned = equation.returned
+    options = {key: plain_call(x, args, returned, effects) if key == "jac" and callable(x) else value_tree(x)
                for key, x in given["options"].items()}
     is_continuous = adjoint == "continuous" or method.__name__ == "LSODA"
     kept = Kept(plain(given["t_span"][0]), value_tree(asarray(given["y0"]))) if is_continuous else []
@@ -85,8 +86,9 @@ def _differentiated(adjoint, method, given, args, effects):
     steps = Watched(kept, switches, moves) if is_continuous and is_known else kept
     effects.begin()
     reads = passive() if is_known and not is_continuous else Reads()
-    found, solver = run(equation, given["t_span"], given["y0"], method, given["t_eval"], given["dense_output"],
-                        events and [plain_call(event, args, effects) for event in events], options, steps, reads)
+    watched = events and [plain_call(event, args, returned, effects) for event in events]
+    found, solver = run(equation, given["t_span"], given["y0"], method, given["t_eval"], given["dense_output"], watched,
+                        options, steps, reads)
     equation.solved()
     if not is_known and not reads.found:
         found.sol = _of_variables(found.sol)

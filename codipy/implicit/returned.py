@@ -14,6 +14,7 @@ from codipy.errors import ActiveError
 from codipy.implicit.wrapped import Wrapped
 from codipy.numpy.arguments import value_tree
 from codipy.numpy.laid_out import span
+from codipy.tools.arguments.trees import value
 
 __all__ = ["Returned"]
 
@@ -56,6 +57,18 @@ class Returned:
             return found
 
         return Wrapped(function, called)
+
+    def beside(self, function):
+        """A function that may write to what others returned, and whose own arrays nobody else fills."""
+        def called(*args):
+            if self._known:
+                self._take()
+            found = value(function(*args))
+            if self._known:
+                self._show()
+            return found
+
+        return called
 
     def __enter__(self):
         return self

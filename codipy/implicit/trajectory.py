@@ -190,14 +190,17 @@ def in_passive(f):
     return called
 
 
-def plain_call(function, args, effects=None):
-    """A function of time and state with arguments, an event or a Jacobian, as SciPy calls it: of numbers."""
+def plain_call(function, args, returned, effects=None):
+    """A function of time and state with arguments, an event or a Jacobian, as SciPy calls it: of numbers.
+
+    It may write to what the right-hand side `returned`.
+    """
     opened = Opened(functools.partial(_called, function, *args))
     passive_function = opened.passive()
     if effects is not None and effects.are_possible and opened.has_containers:
         passive_function = in_passive(functools.partial(_called, function, *args))
 
-    return Wrapped(function, lambda t, y: value(passive_function(t, y)))
+    return Wrapped(function, returned.beside(passive_function))
 
 
 def _called(f, *rest):

@@ -314,3 +314,23 @@ def test_a_number_is_of_the_type_that_the_solver_gives(solved, number):
     assert found == told_by_type(solved, number)
     low, high = (told_by_type(solved, number + step) for step in (-1e-4, 1e-4))
     np.testing.assert_allclose(slope, (high - low) / 2e-4, rtol=1e-5)
+
+
+@pytest.mark.parametrize("method, role", [("RK45", "events"), ("Radau", "jac"), ("BDF", "events")])
+def test_what_another_function_writes_to_a_slope(method, role):
+    def f(x):
+        kept = []
+
+        def slope(t, y):
+            made = np.array([-x[0] * y[0], x[1] * y[0] - y[1]])
+            kept[:] = [made[:1]]
+            return made
+
+        def writing(t, y):
+            kept[0][0] *= 1.5
+            return y[0] - 5.0 if role == "events" else np.array([[-x[0], 0.0], [x[1], -1.0]])
+
+        return integrate.solve_ivp(slope, (0.0, 1.0), x[1:], method, **{role: writing}).y[0, -1]
+
+    with pytest.raises(ActiveError, match="return a copy"):
+        codipy.grad(f)(X)
