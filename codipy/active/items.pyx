@@ -63,9 +63,20 @@ cdef int set_item(BaseArray a, object index, object value) except -1:
     demand_writable(target)
     if is_array(value) and (<BaseArray>value).storage is a.storage and PyLong_CheckExact(index):
         demand_statement()
-    if single and is_scalar(value) and goes_alone(a):
+    if single and not is_scalar(value):
+        demand_number(value)
+    elif single and goes_alone(a):
         return set_element(target, 0, value)
     return assign(target, value)
+
+
+cdef int demand_number(object value) except -1:
+    """Raise or warn as NumPy does of an array with axes, or of a list, that is written into one element."""
+    if isinstance(value, (list, tuple)):
+        np.zeros(1)[0] = []
+    elif value.ndim:
+        np.zeros(1)[0] = np.zeros(value.shape)
+    return 0
 
 
 cdef int demand_statement() except -1:

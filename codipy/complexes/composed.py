@@ -134,8 +134,7 @@ def polydiv(u, v):
 
 def polyder(p, m=1):
     """The coefficients of the m-th derivative."""
-    if m < 0:
-        raise ValueError("Order of derivative must be positive (see polyint)")
+    np.polyder(plain(as_array(p)), m)  # which raises of what it cannot take
     p = _one_polynomial("polyder", p)
     for _ in range(int(m)):
         p = p[:-1] * np.arange(p.size - 1, 0, -1)
@@ -144,15 +143,12 @@ def polyder(p, m=1):
 
 def polyint(p, m=1, k=None):
     """The coefficients of the m-th integral, with the constants `k`."""
-    if m < 0:
-        raise ValueError("Order of integral must be positive (see polyder)")
+    np.polyint(plain(as_array(p)), m, k if k is None else plain(as_array(k)))  # which raises of what it cannot take
     m, p = int(m), as_array(p)
     len(p)  # which raises of a number
     constants = np.zeros(m) if k is None else _vector(k)
     if constants.size == 1 and m > 1:
         constants = constants[0] * np.ones(m)
-    if constants.size < m:
-        raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
     for c in range(m):
         p = np.concatenate((p / np.arange(p.size, 0, -1), constants[c : c + 1]))
     return p

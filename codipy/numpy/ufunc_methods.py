@@ -10,6 +10,7 @@ import numpy as np
 from codipy.active.array import Array, call, from_nested, plain
 from codipy.active.arrays.constants import places_along
 from codipy.active.arrays.offsets import distinct
+from codipy.active.arrays.plain import stand_in
 from codipy.tape.records.loops import taken
 
 from . import differentiable, registry
@@ -125,6 +126,8 @@ def at(ufunc, a, indices, *b):
     if not a.ndim:
         a, indices = a.reshape(1), np.zeros(np.shape(np.zeros(())[value_tree(indices)]), int)
     places = _places(a.shape, value_tree(indices))
+    if not places.size:
+        return ufunc.at(stand_in(a), value_tree(indices), *value_tree(b))  # which raises of what has no loop
     b = [_array(x) for x in b]
     b = [x if x.shape == places.shape else move(np.broadcast_to, ("array",), (x, places.shape), {}) for x in b]
     b = [x if x.ndim == 1 else x.reshape(-1) for x in b]

@@ -24,7 +24,10 @@ CALLS = [
     "np.fromiter(s[:3], None)", "np.fromiter(z[:3], complex)", "np.fromiter(z[:3], float)", "np.fromiter(s[:3], float)",
     "np.fromiter((v * 1j for v in x[:3]), complex, 2)", "np.linalg.tensorsolve(z[0], z[1])",
     "np.polyder(x.reshape(2, 3, 4).transpose(1, 2, 0))", "np.polyder(x.reshape(2, 3, 4).transpose(1, 2, 0), 0)",
-    "np.bincount([x[8], x[12], 2])",
+    "np.bincount([x[8], x[12], 2])", "np.lib.stride_tricks.as_strided(s[0], (3,), (0,))",
+    *(f"np.polynomial.polynomial.{name}([0.5, {v}], [1.5, 2], [[{v}, x[1]], [1, 2]])"
+      for name in ("polyval2d", "polygrid2d") for v in ("x[0]", "s[0]")),
+    "np.vectorize(lambda a, b: a * b / 3)(s[:3], [[s[0], 2, s[1]], [1.1, x[1], s[2].item()]])",
     "z[:4].put([0.5, 1.5], [0.5, 1.5]) or z[:4]", "np.apply_over_axes(np.max, x[5], 0)",
     "np.apply_over_axes(np.sum, x[:4].reshape(2, 2), [0, -1])", "np.full_like([s[0], s[1]], s[3], shape=(2, 3))",
     "np.zeros_like([s[0], s[1]])", "np.ones_like([z[0], 1])", "np.empty_like([x[0]]).shape[0] * x[0]",
@@ -88,9 +91,20 @@ REFUSED = [
     "z[:4].sum(dtype=np.float32)", "np.heaviside.reduce(s[5])", "np.intersect1d(x[:4], np.eye(3), assume_unique=True)",
 ]  # fmt: skip
 
+RAISED = [
+    "np.bitwise_and.at(x, [], 1)", "np.lcm.at(x, np.zeros(0, int), 1)", "np.tan.at(x[0], ())",
+    "np.add.at(x[0], ..., 1.0)", "np.histogramdd(x.reshape(2, 3, 4))", "np.histogramdd([x[:4].reshape(2, 2)])",
+    "np.polyder(z[0])", "np.polyint(z[0])",
+    "np.polyint(z[:2], 3, [1, 2j])", "x.__setitem__(0, [x[1]])", "x.__setitem__(0, np.ones(1))",
+    "x.__setitem__(np.int64(0), np.ones((1, 1)))", "np.polynomial.hermite_e.hermeint(x[:3], 1, np.ones((1, 1, 1)))",
+]  # fmt: skip
+
 
 WRONG = [
-    "np.clip(z, 0.1, None, min=0.2)", "np.ldexp(x[:3], x[:3])", "np.ldexp(x[:3], [0.5])", "x[:3].std(correction=0)",
+    "np.clip(z, 0.1, None, min=0.2)", "np.ldexp(x[:3], x[:3])", "np.ldexp(x[:3], [0.5])",
+    "np.ldexp(x[:3], np.uint64(3))",
+    "np.ldexp(x[0], np.array([3], np.uint64))",
+    "x[:3].std(correction=0)",
     "x[:3].choose([1.0, 2.0])", "np.putmask(x[:4], np.array([True, False, True]), np.zeros(0))",
     "np.linalg.outer(z.reshape(2, 12), z)", "np.polynomial.polynomial.polyval2d(x[0], x[:2], x[:4].reshape(2, 2))",
     "np.piecewise(x[:6].reshape(2, 3), [[True, False, True]], [1, 2])", "np.absolute(z, dtype=complex)",
@@ -203,3 +217,14 @@ def test_complex_extremes_say_nothing_of_nan():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert codipy.value_and_grad(f)(X.copy())[0] == f(X.copy())
+
+
+@pytest.mark.parametrize("text", RAISED)
+def test_a_call_raises_with_numpy_s_words(text):
+    f = function(text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # where NumPy only warns as yet
+        with pytest.raises((TypeError, ValueError, DeprecationWarning)) as plain:
+            f(X.copy())
+        with codipy.Tape() as tape, pytest.raises(plain.type, match=re.escape(str(plain.value))):
+            codipy.rebind(f)(tape.register_input(codipy.Array(X.copy())))

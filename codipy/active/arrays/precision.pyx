@@ -73,8 +73,11 @@ cdef int demand_exponent(object x) except -1:
     """Raise NumPy's error of an exponent of ldexp that is no whole number."""
     if isinstance(x, (list, tuple)):
         x = np.asarray(x)
-    if isinstance(x, float) or type(x) is Real or is_array(x) or getattr(getattr(x, "dtype", None), "kind", "i") == "f":
+    dtype = getattr(x, "dtype", None)
+    if isinstance(x, float) or type(x) is Real or is_array(x):
         np.ldexp(1.0, 0.5)
+    elif dtype is not None and dtype.kind in "fu":
+        np.ldexp(1.0, np.zeros((), dtype))
     return 0
 
 

@@ -224,6 +224,9 @@ cdef int scatter(BaseArray a, index, value) except -1:
         written = written_in_turn(a, value, partial(_set_item, index))
         value = value if written is None else written[index]
     offsets = offsets_of(a, index)
+    if not offsets.ndim and np.ndim(value):         # NumPy raises or warns where this is one element
+        np.lib.stride_tricks.as_strided(np.zeros(1), shape_tuple(&a.geometry), (0,) * a.geometry.ndim)[index] = (
+            np.zeros(value.shape))
     cdef bint active = r != NULL and (storage.identifiers != NULL or storage.block is not None
                                       or (is_array(value) or type(value) is Real) and value.is_active)
     if active and not all_differ(offsets, size):

@@ -55,6 +55,8 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
         return NotImplemented       # codipy.Array, xarray and their like know what to do with a Real
     if any([is_complex_number(x) for x in inputs]):
         return door("complexes")().array_ufunc(ufunc, method, inputs, options)
+    if method == "at" and isinstance(inputs[0], Real):
+        return ufunc.at(*map(_value, inputs))       # which raises: into a number nothing can be written
     name = ufunc.__name__
     method = sys.intern(method)     # NumPy makes a new string for each call, and Python's cache of attributes keeps it
     cdef bint active = not is_passive() and any(

@@ -233,6 +233,8 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
         samples = [sample[:, k] for k in np.arange(sample.shape[1])]
     else:  # one variable, or a list of them
         several = not hasattr(sample, "shape") and hasattr(sample, "__len__") and any(np.ndim(x) for x in sample)
+        if (max(map(np.ndim, sample)) + 1 if several else np.ndim(sample)) > 2:
+            raise ValueError("too many values to unpack (expected 2)")  # which is what NumPy says, of the axes
         if not several:
             sample = [np.reshape(np.stack(sample) if hasattr(sample, "append") and sample else dense(sample), -1)]
         samples = [dense(x) for x in sample]
