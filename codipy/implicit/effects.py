@@ -145,7 +145,9 @@ class Effects:
                     before = first(self._first, args)
                     if before is not None:
                         function(*before, **kwargs)
-            return copied(lent(function, args[0], args[1:], kwargs) if of_unknown else function(*args, **kwargs))
+            if of_unknown:      # it may write to what solvers hand over if that stays as it is
+                return copied(lent(function, copied(args[0]), args[1:], kwargs))
+            return copied(function(*args, **kwargs))
 
         return Wrapped(function, called)
 

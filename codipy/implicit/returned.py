@@ -14,9 +14,9 @@ from codipy.errors import ActiveError
 from codipy.implicit.wrapped import Wrapped
 from codipy.numpy.arguments import value_tree
 from codipy.numpy.laid_out import span
-from codipy.tools.arguments.trees import value
+from codipy.tools.callee import name_of
 
-__all__ = ["Returned"]
+__all__ = ["Returned", "demand_unwritten"]
 
 
 def _references(pair):
@@ -38,37 +38,38 @@ class Returned:
 
     Parameters
     ----------
-    refusal : str, optional
-        What to say where a function writes to what the solver has yet. Without it that is done.
+    is_watched : bool
+        Whether functions may not write to the arrays that the solver hands over: a derivative would not know of it.
     """
 
-    def __init__(self, refusal=None):
-        self._known = {}      # by the identity of an array that owns elements: it, and a weak reference to the memory
-        self._refusal = refusal
+    def __init__(self, is_watched=False):
+        # By the identity of an array that owns elements: it, a weak reference to the memory, and the refusal.
+        self._known = {}
+        self._is_watched = is_watched
 
-    def called(self, function):
-        """A function of the user's as the solver calls it: what it returns is plain."""
+    def called(self, function, refusal=None, of=None):
+        """A function of the user's as the solver calls it: what it returns is plain.
+
+        Parameters
+        ----------
+        function : callable
+        refusal : str, optional
+            What to say where a function writes to what this one returned and the solver has yet. Without it that is
+            done.
+        of : callable, optional
+            The user's, whose name messages say, if it is another one.
+        """
         def called(*args, **named):
             if self._known:
                 self._take()
-            found = self._found((function(*map(self._given, args), **named),))
+            handed = self._handed(args)
+            found = self._found((function(*map(self._given, args), **named),), args, refusal)
+            demand_unwritten(of or function, handed)
             if self._known:
                 self._show()      # an error's frames have no reference to the user's arrays, which are exchanged then
             return found
 
         return Wrapped(function, called)
-
-    def beside(self, function):
-        """A function that may write to what others returned, and whose own arrays nobody else fills."""
-        def called(*args):
-            if self._known:
-                self._take()
-            found = value(function(*args))
-            if self._known:
-                self._show()
-            return found
-
-        return called
 
     def __enter__(self):
         return self
@@ -76,29 +77,40 @@ class Returned:
     def __exit__(self, *exception):
         self._known.clear()
 
-    def _found(self, pair):
-        """What a function returned, in a pair that alone has it if nobody else has: then it is the solver's own."""
-        return _own(pair[0]) if _is_fresh(pair) else self._plain(pair[0])
+    def _handed(self, args):
+        """Pairs of an array that is the solver's alone and what it holds, if functions may not write to these."""
+        if not self._is_watched:
+            return ()
+        return [(x, x.copy()) for x in args if type(x) is np.ndarray and not any(
+            reference() is _memory_of(x) for _, reference, _ in self._known.values())]
 
-    def _plain(self, found):
+    def _found(self, pair, args, refusal):
+        """What a function returned, in a pair that alone has it if nobody else has: then it is the solver's own."""
+        if _is_fresh(pair):
+            return _own(pair[0])
+        return self._plain(pair[0], [id(_memory_of(x)) for x in args if type(x) is np.ndarray], refusal)
+
+    def _plain(self, found, given, refusal):
         if type(found) is tuple:
-            return tuple(map(self._plain, found))
+            return tuple(self._plain(each, given, refusal) for each in found)
+        if type(found) is np.ndarray and id(_memory_of(found)) in given:      # it is what the solver handed over
+            return found
         if _is_array(found):
-            return self._of_array(found)
+            return self._of_array(found, refusal)
         found = value_tree(found)
         if isinstance(found, np.ndarray) and found.dtype == object:
             return np.array([plain(number) for number in found.flat], np.float64).reshape(found.shape)
         return found
 
-    def _of_array(self, x):
+    def _of_array(self, x, refusal):
         owner, numbers = x.base if type(x.base) is type(x) else x, plain(x)
         whole = plain(owner)
-        known, reference = self._known.get(id(owner), (None, None))
+        _, reference, _ = self._known.get(id(owner), (None, None, None))
         memory = None if reference is None else reference()
         if memory is None:
             low, high = _reach(whole)
             memory = np.empty((high - low) // whole.itemsize, whole.dtype)
-            self._known[id(owner)] = owner, weakref.ref(memory)
+            self._known[id(owner)] = owner, weakref.ref(memory), refusal
             _seen(memory, whole)[...] = whole
         offset = _address(numbers) - _address(whole) - _reach(whole)[0]
         return np.ndarray(numbers.shape, numbers.dtype, memory, offset, numbers.strides)
@@ -106,8 +118,8 @@ class Returned:
     def _given(self, x):
         """An argument: what the solver has of an Array is that to the function, which may fill it while it reads it."""
         if self._known and type(x) is np.ndarray:
-            memory = x if x.base is None else x.base
-            for owner, reference in self._known.values():
+            memory = _memory_of(x)
+            for owner, reference, _ in self._known.values():
                 if reference() is memory and type(owner) is Array:
                     return shown_as(owner, _seen(memory, plain(owner)), x)
                 if reference() is memory and type(owner) is np.ndarray:
@@ -115,17 +127,17 @@ class Returned:
         return x
 
     def _had(self):
-        """Those that the solver has yet: whether somebody else may read or write them, and what the solver has."""
-        for key, pair in list(self._known.items()):
-            memory = pair[1]()
+        """Those that the solver has yet: array, what the solver has of it, refusal, and whether others have it."""
+        for key, known in list(self._known.items()):
+            memory = known[1]()
             if memory is None:
                 del self._known[key]
             else:
-                yield _references(pair) > _OURS, pair[0], _seen(memory, plain(pair[0]))
+                yield known[0], _seen(memory, plain(known[0])), known[2], _references(known) > _OURS
 
     def _take(self):
         """Write to arrays what the solver has written."""
-        for is_read, owner, seen in self._had():
+        for owner, seen, _, is_read in self._had():
             numbers = plain(owner)
             if is_read and seen.tobytes() != numbers.tobytes():
                 written = ~((seen == numbers) | np.isnan(seen) & np.isnan(numbers))
@@ -133,13 +145,32 @@ class Returned:
 
     def _show(self):
         """Write to what the solver has what arrays hold, for the last time where nobody else has them any more."""
-        if self._refusal is not None and not all(np.array_equal(seen, plain(owner), equal_nan=True)
-                                                 for _, owner, seen in self._had()):
-            raise ActiveError(self._refusal)
-        for is_written_again, owner, seen in self._had():
+        for message in self._refused():
+            raise ActiveError(message)
+        for owner, seen, _, is_written_again in self._had():
             seen[...] = plain(owner)
             if not is_written_again:
                 del self._known[id(owner)]
+
+    def _refused(self):
+        return [refusal for owner, seen, refusal, _ in self._had()
+                if refusal is not None and not np.array_equal(seen, plain(owner), equal_nan=True)]
+
+
+def demand_unwritten(function, handed):
+    """Raise where arrays hold something else than before a function of the user's was called.
+
+    Parameters
+    ----------
+    function : callable
+    handed : iterable
+        Pairs of an array and what it held.
+    """
+    for x, before in handed:
+        if x.tobytes() != before.tobytes():
+            raise ActiveError(f"{name_of(function)} writes to an array of shape {x.shape} that a solver hands over, "
+                              "which goes on with it, while the derivative would not know of that: let it write to a "
+                              "copy, x = x.copy()")
 
 
 def _is_fresh(pair):
@@ -153,8 +184,12 @@ def _own(x):
 
 def _is_array(x):
     if type(x) is np.ndarray:      # of the user's: what SciPy had of it nobody would find who looks for its references
-        return x.ndim > 0 and x.dtype.kind in "fc"
-    return (type(x) is Array or is_complex_variable(x)) and np.ndim(x) > 0
+        return x.dtype.kind in "fc"
+    return type(x) is Array or is_complex_variable(x) and np.ndim(x) > 0
+
+
+def _memory_of(x):
+    return x if x.base is None else x.base
 
 
 def _seen(memory, like):

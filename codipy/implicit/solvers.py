@@ -84,7 +84,7 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
         constraints = Constraints(holder, args, functools.partial(effects.fresh, first=lambda *_: None))
         cost = _cost_of(given)
         iterates = Iterates(f"scipy.optimize.{name}", holds_active(list(given.values())))
-        returned = Returned()
+        returned = Returned(effects.are_possible)
         for parameter in given.keys() - {"args", "inner_M"}:
             given[parameter] = handed(given[parameter], parameter, iterates, returned)
         given[first] = effects.noted(iterates.asked(given[first]))

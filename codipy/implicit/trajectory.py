@@ -12,9 +12,9 @@ import scipy.integrate
 
 from codipy.active.array import Array, from_ndarray, is_active, plain
 from codipy.implicit.opened import Opened
-from codipy.implicit.returned import Returned
+from codipy.implicit.returned import Returned, demand_unwritten
 from codipy.implicit.wrapped import Wrapped
-from codipy.numpy.arguments import value_tree
+from codipy.numpy.arguments import copied, value_tree
 from codipy.tape import passive
 from codipy.tools.arguments.trees import value
 from codipy.tools.pool import borrow, give_back
@@ -97,8 +97,8 @@ class Equation:
             values = [np.array(plain(x)) if np.ndim(x) else plain(x) for x in self.variables]
             self._passive = self._opened.with_values(values)
             self._written = [(x, own) for x, own in zip(self.variables, values) if np.ndim(x)]
-        self.returned = Returned(_FILLED)
-        self._called = self.returned.called(self._passive)
+        self.returned = Returned(self._effects is not None)
+        self._called, self._has_begun = self.returned.called(self._passive, _FILLED, f), False
 
     def plain(self, t, y):
         """Its value.
@@ -107,11 +107,19 @@ class Equation:
         ------
         ActiveError
             If it fills an array that it has returned while SciPy has that yet, for the state before, and would find
-            the numbers of another one there; a step that is recorded has each slope for itself.
+            the numbers of another one there; a step that is recorded has each slope for itself. If it writes to the
+            state, which SciPy goes on with.
         """
         self.calls.append((t, y))      # an array that SciPy made for this call
-        self.slopes = self._called(t, y) if self.is_kept else value_tree(self._passive(t, y))
+        self.slopes = self._called(t, y) if self.is_kept else self._of_odepack(t, y)
         return self.slopes
+
+    def _of_odepack(self, t, y):
+        """Its value: after the first call ODEPACK makes the state of each anew."""
+        handed = () if self._has_begun or self._effects is None else [(y, y.copy())]
+        self._has_begun, slopes = True, value_tree(self._passive(t, y))
+        demand_unwritten(self.f, handed)
+        return slopes
 
     def solved(self):
         """A solver has called it, and what it left is set aside."""
@@ -160,7 +168,10 @@ class Equation:
         return functools.partial(_called, self.f, *self.args) if self.args else self.f
 
     def _fresh(self, f):
-        return f if self._effects is None else self._effects.fresh(f, self.f, self.args)
+        if self._effects is None:
+            return f
+        fresh = self._effects.fresh(f, self.f, self.args)
+        return lambda t, y: fresh(t, copied(y))      # it may write to what solvers hand over if that stays as it is
 
     def _column(self, f):
         return (lambda t, y: np.reshape(f(t, np.reshape(y, (-1, 1))), (-1,))) if self.vectorized else f
@@ -193,14 +204,14 @@ def in_passive(f):
 def plain_call(function, args, returned, effects=None):
     """A function of time and state with arguments, an event or a Jacobian, as SciPy calls it: of numbers.
 
-    It may write to what the right-hand side `returned`.
+    What it may write to is `returned` by the right-hand side.
     """
     opened = Opened(functools.partial(_called, function, *args))
     passive_function = opened.passive()
     if effects is not None and effects.are_possible and opened.has_containers:
         passive_function = in_passive(functools.partial(_called, function, *args))
 
-    return Wrapped(function, returned.beside(passive_function))
+    return Wrapped(function, returned.called(passive_function, of=function))
 
 
 def _called(f, *rest):
@@ -263,8 +274,8 @@ def run(equation, t_span, y0, method, t_eval, dense_output, events, options, ste
 
     watched.__init__ = remembered
     with inside, equation.returned:
-        found = scipy.integrate.solve_ivp(equation.plain, value(t_span), value_tree(y0), watched, value_tree(t_eval),
-                                          dense_output, events, equation.vectorized, **options)
+        found = scipy.integrate.solve_ivp(equation.plain, value(t_span), copied(value_tree(y0)), watched,
+                                          value_tree(t_eval), dense_output, events, equation.vectorized, **options)
     if found.sol is not None and method.__name__ in _LATER_SEGMENT and (
             "alt_segment" in inspect.signature(scipy.integrate.OdeSolution).parameters):
         found.sol = scipy.integrate.OdeSolution(found.sol.ts, found.sol.interpolants, alt_segment=True)

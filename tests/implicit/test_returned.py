@@ -14,6 +14,7 @@ from codipy.implicit.returned import Returned
 from tests.implicit.differences import X, difference
 
 TIGHT = {"rtol": 1e-10, "atol": 1e-11}
+GTOL = {"xtol": 1e-14, "ftol": 1e-14, "gtol": 1e-14}
 
 
 # ---- Right-hand sides of two states, which ODEPACK copies ------------------------------------------------------------
@@ -239,8 +240,8 @@ def test_an_error_has_no_reference_to_what_a_function_returned():
         return work
 
     before = sys.getrefcount(work)
-    with Returned("it is filled") as returned:
-        called = returned.called(filled)
+    with Returned() as returned:
+        called = returned.called(filled, "it is filled")
         first = called()
         with pytest.raises(ActiveError, match="it is filled") as caught:
             called()
@@ -333,4 +334,97 @@ def test_what_another_function_writes_to_a_slope(method, role):
         return integrate.solve_ivp(slope, (0.0, 1.0), x[1:], method, **{role: writing}).y[0, -1]
 
     with pytest.raises(ActiveError, match="return a copy"):
+        codipy.grad(f)(X)
+
+
+# ---- What a solver hands over ----------------------------------------------------------------------------------------
+SOLVED = {
+    **{method: lambda f, method=method: integrate.solve_ivp(f, (0.0, 1.0), [0.9, 1.1], method, **TIGHT).y[:, -1]
+       for method in ("RK45", "DOP853", "Radau", "BDF", "LSODA")},
+    "odeint": lambda f: integrate.odeint(f, [0.9, 1.1], [0.0, 1.0], tfirst=True, **TIGHT)[-1],
+    "least_squares": lambda f: optimize.least_squares(lambda u: f(0.0, u), [1.0, 1.0], **GTOL).x,
+    "root": lambda f: optimize.root(lambda u: f(0.0, u), [1.0, 1.0], tol=1e-12).x,
+    "fixed_point": lambda f: optimize.fixed_point(lambda u: 0.3 * f(0.0, u), [0.3, 0.2], xtol=1e-12),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SOLVED)
+def test_a_state_that_is_clipped_in_place_where_nothing_is_to_be_clipped(name):
+    def f(x):
+        def slope(t, u):
+            np.maximum(u, -50.0, out=u)
+            u[u > 60.0] = x[0]
+            return np.array([x[1] - u[0] * x[0], 0.5 * u[0] - u[1]])
+
+        return np.sum(SOLVED[name](slope))
+
+    value, gradient = codipy.value_and_grad(f)(X)
+    assert value == f(X)
+    np.testing.assert_allclose(gradient, difference(f), rtol=1e-4, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", SOLVED)
+def test_a_state_that_is_written_to(name):
+    def f(x):
+        def slope(t, u):
+            u[0] = min(u[0], 0.1 * x[1])
+            return np.array([x[1] - u[0] * x[0], 0.5 * u[0] - u[1]])
+
+        return np.sum(SOLVED[name](slope))
+
+    with pytest.raises(ActiveError, match=r"writes to an array.*copy\(\)"):
+        codipy.grad(f)(X)
+
+
+@pytest.mark.parametrize("method", ["RK45", "BDF", "Radau", "LSODA"])
+def test_an_event_that_writes_to_the_state(method):
+    def f(x):
+        def event(t, u):
+            u[1] = min(u[1], x[2])
+            return u[0] - 5.0
+
+        return np.sum(integrate.solve_ivp(lambda t, u: np.array([-x[0] * u[0], u[0] + u[1]]), (0.0, 1.5), [1.0, 1.0],
+                                          method, events=event).y[:, -1])  # fmt: skip
+
+    with pytest.raises(ActiveError, match="event writes to an array"):
+        codipy.grad(f)(X)
+
+
+@pytest.mark.parametrize("method", ["RK45", "BDF", "Radau", "LSODA"])
+@pytest.mark.parametrize("slope", [lambda t, y: y, lambda t, y: y[::-1], lambda t, y: np.asarray(y).reshape(-1)],
+                         ids=["itself", "turned", "reshaped"])  # fmt: skip
+def test_slopes_that_are_the_state(method, slope):
+    def f(x):
+        found = integrate.solve_ivp(slope, (0.0, 1.0), x[1:], method, rtol=1e-7)
+        return found.y[0, -1] * x[0] + found.y[1, -1] + found.nfev
+
+    value, gradient = codipy.value_and_grad(f)(X)
+    assert value == f(X)
+    np.testing.assert_allclose(gradient, difference(f), rtol=1e-3)
+
+
+@pytest.mark.parametrize("solver", ["cg", "bicgstab", "gmres"])
+def test_a_preconditioner_that_returns_its_argument(solver):
+    def f(x):
+        matrix = linalg.LinearOperator((3, 3), matvec=lambda v: (2.0 + x) * v + 0.1 * np.sum(v), dtype=float)
+        nothing = linalg.LinearOperator((3, 3), matvec=lambda v: v, dtype=float)
+        return np.sum(getattr(linalg, solver)(matrix, x, rtol=1e-12, M=nothing)[0])
+
+    value, gradient = codipy.value_and_grad(f)(X)
+    assert value == f(X)
+    np.testing.assert_allclose(gradient, difference(f), rtol=1e-5)
+
+
+def test_a_number_in_an_array_without_axes():
+    def f(x):
+        held = np.zeros(())
+
+        def cost(u):
+            held[...] = (u - x[0]) ** 2 + u**4
+            return held
+
+        return optimize.minimize_scalar(cost).x * x[1] + x[2]
+
+    assert f(X) == X[2]      # each value that SciPy compares is the last one
+    with pytest.raises(ArithmeticError, match="no solution"):
         codipy.grad(f)(X)
