@@ -8,7 +8,7 @@ __all__ = ["PASSIVE", "REBUILT", "REFUSED", "RULED"]
 RULED: dict = {}
 # Rebuilt functions, each with the arguments that may be active, None for all.
 REBUILT: dict[str, tuple | None] = dict.fromkeys((
-    "alexandergovern", "bartlett", "binned_statistic", "binned_statistic_2d", "binned_statistic_dd", "boxcox",
+    "alexandergovern", "bartlett", "binomtest", "binned_statistic", "binned_statistic_2d", "binned_statistic_dd", "boxcox",
     "boxcox_llf", "boxcox_normmax", "chi2_contingency", "chisquare", "circmean", "circstd", "circvar",
     "combine_pvalues", "cramervonmises", "describe", "differential_entropy", "directional_stats", "energy_distance",
     "entropy", "epps_singleton_2samp", "estimated_cdf", "expectile", "f_oneway", "false_discovery_control", "gmean",
@@ -21,7 +21,7 @@ REBUILT: dict[str, tuple | None] = dict.fromkeys((
 ))  # fmt: skip
 # What depends on the order of its arguments alone, so that its slope is zero, and what knows no samples.
 PASSIVE = frozenset((
-    "abs", "anderson_ksamp", "ansari", "barnard_exact", "binomtest", "boschloo_exact", "brunnermunzel", "bws_test",
+    "abs", "anderson_ksamp", "ansari", "barnard_exact", "boschloo_exact", "brunnermunzel", "bws_test",
     "chatterjeexi", "cramervonmises_2samp", "exp", "fisher_exact", "fligner", "friedmanchisquare", "kendalltau",
     "kruskal", "log", "logrank", "make_distribution", "mannwhitneyu", "mood", "page_trend_test", "percentileofscore",
     "rankdata", "ranksums", "somersd", "spearmanr", "spearmanrho", "tiecorrect", "weightedtau", "wilcoxon",

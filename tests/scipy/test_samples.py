@@ -21,7 +21,7 @@ DIRECTIONS = np.random.default_rng(3).uniform(-1.0, 1.0, (2, 36))
 
 # Texts, so that each is compiled into a function of its own and rebuilt as a user's is; of a vector x.
 CASES = [
-    "alexandergovern(x[:12], x[12:24], x[24:])", "bartlett(x[:12], x[12:24], x[24:])",
+    "alexandergovern(x[:12], x[12:24], x[24:])", "bartlett(x[:12], x[12:24], x[24:])", "binomtest(7, 20, x[0] / 3)",
     "binned_statistic(TIMES, x, 'mean', bins=4)[0]", "binned_statistic(TIMES, x, 'std', bins=4)[0]",
     "binned_statistic(TIMES, x, 'median', bins=4)[0]", "binned_statistic(TIMES, x, 'sum', bins=4)[0]",
     "binned_statistic(TIMES, x, 'min', bins=4)[0]", "binned_statistic(TIMES, x, 'max', bins=4)[0]",
