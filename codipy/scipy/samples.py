@@ -8,8 +8,8 @@ __all__ = ["PASSIVE", "REBUILT", "REFUSED", "RULED"]
 RULED: dict = {}
 # Rebuilt functions, each with the arguments that may be active, None for all.
 REBUILT: dict[str, tuple | None] = dict.fromkeys((
-    "alexandergovern", "bartlett", "binomtest", "binned_statistic", "binned_statistic_2d", "binned_statistic_dd", "boxcox",
-    "boxcox_llf", "boxcox_normmax", "chi2_contingency", "chisquare", "circmean", "circstd", "circvar",
+    "alexandergovern", "bartlett", "binned_statistic", "binned_statistic_2d", "binned_statistic_dd", "binomtest",
+    "boxcox", "boxcox_llf", "boxcox_normmax", "chi2_contingency", "chisquare", "circmean", "circstd", "circvar",
     "combine_pvalues", "cramervonmises", "describe", "differential_entropy", "directional_stats", "energy_distance",
     "entropy", "epps_singleton_2samp", "estimated_cdf", "expectile", "f_oneway", "false_discovery_control", "gmean",
     "gstd", "gzscore", "hmean", "iqr", "jarque_bera", "ks_2samp", "kstat", "kstatvar", "kurtosis", "kurtosistest",
