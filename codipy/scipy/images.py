@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-__all__ = ["PASSIVE", "REBUILT", "REFUSED", "RULED"]
+__all__ = ["REBUILT", "REFUSED", "RULED", "STEPS", "WITHOUT_VALUES"]
 
 RULED: dict = {}
 # Rebuilt functions, each with the arguments that may be active, None for all.
@@ -20,12 +20,13 @@ REBUILT: dict[str, tuple | None] = {
     )),
     "zoom": ("input", "output"),      # SciPy calls it with parts of an output for complex images
 }  # fmt: skip
-# What says nothing of the values, or has a slope of zero everywhere.
-PASSIVE = frozenset((
+# What gives masks, counts, labels and places, so that its slope is zero.
+STEPS = frozenset((
     "binary_closing", "binary_dilation", "binary_erosion", "binary_fill_holes", "binary_hit_or_miss", "binary_opening",
-    "binary_propagation", "find_objects", "generate_binary_structure", "histogram", "iterate_structure", "label",
-    "maximum_position", "minimum_position", "value_indices", "watershed_ift",
+    "binary_propagation", "histogram", "label", "maximum_position", "minimum_position", "value_indices",
+    "watershed_ift",
 ))  # fmt: skip
+WITHOUT_VALUES = frozenset(("find_objects", "generate_binary_structure", "iterate_structure"))  # of labels and masks
 _DISTANCES = "it is constant but where the mask changes: take the mask of `codipy.value(x)`"
 REFUSED = {
     **dict.fromkeys(("distance_transform_bf", "distance_transform_cdt", "distance_transform_edt"), _DISTANCES),

@@ -379,7 +379,8 @@ def _rebuilt(tables, library):
                       for why in reasons)  # fmt: skip
     return (f"| differentiable ({len(works)}) | {_names(works)} |\n"
             f"{f'| by some arguments ({len(only)}) | {some} |' + chr(10) if only else ''}"
-            f"| passive: nothing has a derivative ({len(tables.PASSIVE)}) | {_names(tables.PASSIVE)} |\n"
+            f"| passive: steps, whose slope is zero ({len(tables.STEPS)}) | {_names(tables.STEPS)} |\n"
+            f"| passive: read no such values ({len(tables.WITHOUT_VALUES)}) | {_names(tables.WITHOUT_VALUES)} |\n"
             f"\n| refused ({len(tables.REFUSED)}) | with the advice |\n|---|---|\n{refused}")
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-__all__ = ["PASSIVE", "REBUILT", "REFUSED", "RULED"]
+__all__ = ["REBUILT", "REFUSED", "RULED", "STEPS", "WITHOUT_VALUES"]
 
 RULED: dict = {}
 # Rebuilt functions, each with the arguments that may be active, None for all.
@@ -19,13 +19,14 @@ REBUILT: dict[str, tuple | None] = dict.fromkeys((
     "trim_mean", "trimboth", "tsem", "tstd", "ttest_1samp", "ttest_ind", "ttest_ind_from_stats", "ttest_rel", "tvar",
     "variation", "wasserstein_distance", "yeojohnson", "yeojohnson_llf", "yeojohnson_normmax", "zmap", "zscore",
 ))  # fmt: skip
-# What depends on the order of its arguments alone, so that its slope is zero, and what knows no samples.
-PASSIVE = frozenset((
-    "abs", "anderson_ksamp", "ansari", "barnard_exact", "boschloo_exact", "brunnermunzel", "bws_test",
-    "chatterjeexi", "cramervonmises_2samp", "exp", "fisher_exact", "fligner", "friedmanchisquare", "kendalltau",
-    "kruskal", "log", "logrank", "make_distribution", "mannwhitneyu", "mood", "page_trend_test", "percentileofscore",
-    "rankdata", "ranksums", "somersd", "spearmanr", "spearmanrho", "tiecorrect", "weightedtau", "wilcoxon",
+# What depends on the order of samples or on counts alone, so that its slope is zero.
+STEPS = frozenset((
+    "anderson_ksamp", "ansari", "barnard_exact", "boschloo_exact", "brunnermunzel", "bws_test", "chatterjeexi",
+    "cramervonmises_2samp", "fisher_exact", "fligner", "friedmanchisquare", "kendalltau", "kruskal", "logrank",
+    "mannwhitneyu", "mood", "page_trend_test", "percentileofscore", "rankdata", "ranksums", "somersd", "spearmanr",
+    "spearmanrho", "tiecorrect", "weightedtau", "wilcoxon",
 ))  # fmt: skip
+WITHOUT_VALUES = frozenset(("abs", "exp", "log", "make_distribution"))  # of distributions, which are passive
 _DRAWN = "it draws samples anew: write the statistic of each with indices that are drawn before, `x[indices]`"
 _COUNTED = ("its counts are constant, its limits and widths are those of `np.min(x)` and `np.max(x)`: take "
             "`np.histogram` of `codipy.value(x)`")  # fmt: skip

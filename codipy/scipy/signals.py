@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from codipy.scipy.kernels import convolutions, recursions, resampling
 
-__all__ = ["LOOPS", "PASSIVE", "REBUILT", "REFUSED", "RULED"]
+__all__ = ["LOOPS", "REBUILT", "REFUSED", "RULED", "STEPS", "WITHOUT_VALUES"]
 
 LOOPS = recursions.FUNCTIONS  # what the rebuilt functions leave to compiled code
 
@@ -22,11 +22,11 @@ REBUILT: dict[str, tuple | None] = {
     )),
     "chirp": ("t", "phi"), "dlsim": ("u", "x0"), "lsim": ("U", "X0"),
 }  # fmt: skip
-# What says nothing of the values, or has a slope of zero everywhere.
-PASSIVE = frozenset((
-    "argrelextrema", "argrelmax", "argrelmin", "check_COLA", "check_NOLA", "choose_conv_method", "correlation_lags",
-    "find_peaks_cwt", "max_len_seq", "square", "unit_impulse",
+# What gives places, truth and steps, so that its slope is zero.
+STEPS = frozenset((
+    "argrelextrema", "argrelmax", "argrelmin", "check_COLA", "check_NOLA", "find_peaks_cwt", "square",
 ))  # fmt: skip
+WITHOUT_VALUES = frozenset(("choose_conv_method", "correlation_lags", "max_len_seq", "unit_impulse"))  # of sizes
 _DESIGN = "the design of filters is passive: design with `codipy.value(x)`"
 _ROOTS = "roots of polynomials have no derivative here: take `np.polyval` and the coefficients themselves"
 _SYSTEMS = ("systems are passive: give them `codipy.value(x)`, or take `scipy.linalg.expm` and products of matrices, "

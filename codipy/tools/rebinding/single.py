@@ -92,7 +92,8 @@ def functions_of(library, tables, translate, errors=TypeError):
     library : module
     tables : module
         Has the names by sets: ``RULED``, what stands for them; ``REBUILT``, the arguments of each that may be active or
-        None for all; ``PASSIVE``; and ``REFUSED``, why. What is in none of them is refused.
+        None for all; ``STEPS``, of slope zero; ``WITHOUT_VALUES``, which read none that could be active; and
+        ``REFUSED``, why. What is in none of them is refused.
     translate : callable
         Rebuilds a function, which it is given for each call: what it made of it, it is to know again.
     errors : type or tuple of types
@@ -107,7 +108,7 @@ def functions_of(library, tables, translate, errors=TypeError):
             function = where_active(original, what, functools.partial(translate, again(original)), errors)
             allowed = tables.REBUILT[name]
             found[name] = function if allowed is None else _with_some(original, what, function, allowed)
-        elif name in tables.PASSIVE:
+        elif name in tables.STEPS or name in tables.WITHOUT_VALUES:
             found[name] = _on_values(original)
         elif inspect.isroutine(original):
             found[name] = _refused(original, what, tables.REFUSED.get(name, "it is newer than this table"))
