@@ -20,7 +20,7 @@ from codipy.complexes.record import RULES, record, special_name
 from codipy.complexes.scalar import Complex
 from codipy.numpy.arguments import refuse
 from codipy.numpy.differentiable import ROUNDED
-from codipy.numpy.laid_out import loop_for
+from codipy.numpy.laid_out import by_loop
 from codipy.numpy.special import REFUSED
 from codipy.numpy.ufuncs import GENERALISED, cast, demand_unread, kept, ordered, takes_masks
 from codipy.scipy.kernels.exact import with_values_of
@@ -28,7 +28,6 @@ from codipy.scipy.kernels.exact import with_values_of
 __all__ = ["DROPPED", "array_ufunc", "demand_parts", "fresh", "in_place", "operate"]
 
 _OURS = (ComplexArray, Complex, Array, Real)
-_ARRAYS_ALL = (ComplexArray, Array, np.ndarray)
 _NUMBERS = (float, int, complex, np.number, np.bool_)
 PASSIVE = {
     np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal, np.isfinite, np.isinf, np.isnan,
@@ -121,28 +120,23 @@ def _with_values_for(ufunc, found, inputs, out, options):
     """A result with the values that NumPy's loop gives for an ``out=``: those of complex numbers depend on where it
     lies.
     """
-    if not isinstance(out, _ARRAYS_ALL) or np.ndim(plain(found)) > np.ndim(plain(out)):
+    other = by_loop(ufunc, found, inputs, out, options, always=True)
+    if other is None:
         return found
-    run = loop_for(ufunc, inputs, out, options, always=True)
-    if run is None:
-        return found
-    values = run(*map(plain, inputs), plain(out) if "where" in options else np.array(plain(out)))
-    if np.shape(plain(found)) != out.shape:
-        found = np.broadcast_to(found, out.shape)
-    if values.dtype != plain(found).dtype or values.tobytes() == plain(found).tobytes():
-        return found
+    found, values, run, args = other
     if not holds(found):
         return fresh(values)
-    kinds = [type(x) in (ComplexArray, Complex) for x in (*inputs, out)]
+    kinds, is_complex = [type(x) in (ComplexArray, Complex) for x in args], values.dtype.kind == "c"
+    args = [pairs_for(x) if is_pair else x for x, is_pair in zip(args, kinds)]
+
+    def as_real(made):
+        return pairs_of_complex(made) if is_complex else made
 
     def in_pairs(*args):
-        given = [complex_of_pairs(x) if is_pair else x for x, is_pair in zip(args, kinds)]
-        made = run(*given)
-        return pairs_of_complex(made) if made.dtype.kind == "c" else made
+        return as_real(run(*(complex_of_pairs(x) if is_pair else x for x, is_pair in zip(args, kinds))))
 
-    args = [pairs_for(x) if is_pair else x for x, is_pair in zip((*inputs, out), kinds)]
-    is_complex = values.dtype.kind == "c"
-    made = with_values_of(f"np.{ufunc.__name__} with out=", in_pairs, args, pairs_for(found) if is_complex else found)
+    made = with_values_of(f"np.{ufunc.__name__} with out=", in_pairs, args, pairs_for(found) if is_complex else found,
+                          as_real(values))  # fmt: skip
     return ComplexArray.of_pairs(made) if is_complex else made
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from codipy.active.array import Array, plain
+from codipy.active.array import Array
 from codipy.active.arrays.elementwise_door import overlap
 from codipy.scipy.kernels.exact import with_values_of
 
-from .arguments import holds_active, value_tree
+from .arguments import holds_active
 
-__all__ = ["loop_for", "span", "with_values_for"]
+__all__ = ["by_loop", "loop_for", "span", "with_values_for"]
 
 
 def span(place, shape, strides, itemsize):
@@ -28,6 +28,10 @@ def span(place, shape, strides, itemsize):
 def _memory(x):
     """What of an array lies in memory: the pairs of a ComplexArray."""
     return getattr(x, "pairs", x)
+
+
+def _value(x):
+    return x.value if hasattr(type(x), "is_active") else x
 
 
 def _is_array(x):
@@ -94,7 +98,7 @@ def _is_reversed(x):
 
 def _is_repeated(inputs, out):
     """Whether a result stands several times in ``out=``."""
-    return np.broadcast_shapes(*(np.shape(plain(x)) for x in inputs)) != out.shape
+    return np.broadcast_shapes(*(np.shape(_value(x)) for x in inputs)) != out.shape
 
 
 def loop_for(ufunc, inputs, out, options, always=False):
@@ -135,28 +139,47 @@ def loop_for(ufunc, inputs, out, options, always=False):
     return run
 
 
-def with_values_for(ufunc, part, inputs, out, options):
-    """A result with the values that NumPy's loop gives for an ``out=``.
+def by_loop(ufunc, found, inputs, out, options, always):
+    """What NumPy's loop gives for an ``out=`` in the place of a result, real or complex.
 
     Parameters
     ----------
     ufunc : ufunc
         With one result.
-    part : Array or Real
-        Its result as it is without that.
+    found : Array or Real or ComplexArray or Complex
+        Its result as it is without that. Or plain.
     inputs : tuple
-    out : Array
+    out : Array or ComplexArray
+        Or plain; where it is no array there is nothing else to give.
     options : dict
         Keyword arguments.
+    always : bool
+        As for `loop_for`.
+
+    Returns
+    -------
+    tuple or None
+        The result in the shape of `out`, the values, and what computes them of which arguments; None where the result
+        has them.
     """
-    always = ufunc.signature is not None
-    run = loop_for(ufunc, inputs, out, options, always) if np.ndim(plain(part)) <= out.ndim else None
+    if not _is_array(out) or np.ndim(_value(found)) > out.ndim:
+        return None
+    run = loop_for(ufunc, inputs, out, options, always)
     if run is None:
+        return None
+    args = (*inputs, out if options.get("where", True) is not True else np.array(_value(out)))
+    values = run(*map(_value, args))
+    if np.shape(_value(found)) != out.shape:
+        found = np.broadcast_to(found, out.shape)
+    with np.errstate(all="ignore"):  # as above
+        known = np.asarray(_value(found), values.dtype)
+    return None if values.tobytes() == known.tobytes() else (found, values, run, args)
+
+
+def with_values_for(ufunc, part, inputs, out, options):
+    """A real result with the values that NumPy's loop gives for an ``out=``; see `by_loop`."""
+    other = by_loop(ufunc, part, inputs, out, options, ufunc.signature is not None)
+    if other is None:
         return part
-    if np.shape(plain(part)) != out.shape:
-        part = np.broadcast_to(part, out.shape)
-    args = (*inputs, out if options.get("where", True) is not True else np.array(plain(out)))
-    found = run(*value_tree(list(args)))
-    if np.array_equal(found, plain(part), equal_nan=True):
-        return part
-    return with_values_of(f"np.{ufunc.__name__} with out=", run, args, part) if holds_active((part,)) else found
+    part, values, run, args = other
+    return with_values_of(f"np.{ufunc.__name__} with out=", run, args, part, values) if holds_active(part) else values

@@ -58,7 +58,7 @@ def with_values(name, formula, values):
     return _put(name, formula, lambda approximate: np.array(values), ())
 
 
-def with_values_of(name, forward, args, formula):
+def with_values_of(name, forward, args, formula, values=None):
     """The formula with the values of ``forward(*args)``, which `evaluate_primal()` computes anew.
 
     Parameters
@@ -71,13 +71,15 @@ def with_values_of(name, forward, args, formula):
         Arrays and numbers, active or not.
     formula : Array or Real
         Of the shape of the result.
+    values : ndarray, optional
+        The values of now, where they are known.
 
     Returns
     -------
     Array or Real
     """
     plain = [np.array(x) if isinstance(x, np.ndarray) else x for x in value_tree(list(args))]
-    values = forward(*plain)
+    values = forward(*plain) if values is None else values
     if np.shape(values) != np.shape(formula):
         raise ValueError(f"{name}: a formula of shape {np.shape(formula)} stands for {np.shape(values)}")
     if not is_replayed():
