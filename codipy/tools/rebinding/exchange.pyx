@@ -28,10 +28,15 @@ cdef extern from "Python.h":
 
 
 class _Thread(threading.local):
-    lent = frame = None
+    """What `lent` hands over: the array and the frame that calls the function, until that has it.
+
+    The function's arguments are the user's, so none can say it. Rejected: an Array as the argument, with which a function
+    that does not fill it would compute.
+    """
+    lent = None
 
 
-cdef object thread = _Thread()      # the array that `lent` hands over, until a function has it, and who calls that
+cdef object thread = _Thread()
 
 
 cdef Array exchanged(Place place, Py_ssize_t references=0):
@@ -331,17 +336,20 @@ def lent(function, array, args, dict kwargs, /):
     if not is_array(<PyObject*>array) or not records():
         return function(array, *args, **kwargs)
     array = np.array(array)
-    before = thread.lent, thread.frame
-    thread.lent, thread.frame = array, sys._getframe()
+    before = thread.lent
+    thread.lent = array, sys._getframe()
     try:
         return function(array, *args, **kwargs)
     finally:
-        thread.lent, thread.frame = before
+        thread.lent = before
 
 
 cdef bint is_lent(PyObject* array) except -1:
     """Whether it was lent to the function that runs, which has not run before: none of the user's has seen it."""
-    if thread.lent is not <object>array or sys._getframe().f_back is not thread.frame:
+    if thread.lent is None:
+        return False
+    known, caller = thread.lent
+    if known is not <object>array or sys._getframe().f_back is not caller:
         return False
     thread.lent = None
     return True
