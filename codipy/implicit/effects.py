@@ -134,7 +134,9 @@ class Effects:
             if self._is_over:
                 with undone(*given or (function,)):
                     return copied(function(*args, **kwargs))
-            # What was kept in a recording within is of no use when that is over.
+            # What was kept in a recording within is of no use when that is over. The tape alone does not say it: where
+            # second derivatives are asked for, calls of one tape have arguments of one value and several derivatives,
+            # and what was kept by that value has those of the first.
             tape = active_tape()
             is_within = depth() > 1 or tape is not self._around
             is_other = first is not None or is_within or tape is not self._tape

@@ -32,6 +32,7 @@ from codipy.errors import ActiveError
 from codipy.implicit.effects import Effects
 from codipy.implicit.jumps import is_near, moving_jump
 from codipy.implicit.state import undone
+from codipy.numpy.arguments import copied
 from codipy.numpy.decisions import decision, keep
 from codipy.tape import active_tape, passive
 from codipy.tape.activity import depth
@@ -248,7 +249,10 @@ def _jumps(f, points, a, b, name):
 
 
 def _beyond(f, limit, name, side=0.0):
-    """The integral from the value of a limit to the limit: zero, with its derivatives; so far beside it."""
+    """The integral from the value of a limit to the limit: zero, with its derivatives; so far beside it.
+
+    The nodes differ in their derivatives alone, so `f` may not find what it has kept by the number of another one.
+    """
     at, total = plain(limit), 0.0
     if math.isinf(at):
         return 0.0
@@ -285,13 +289,17 @@ def quad_vec(*positional, **named):
         seen.append((x, value(found)))
         return found
 
+    def anew(x):
+        with undone(f, args):
+            return copied(f(x, *args))
+
     given["f"] = noted
     integral, *rest = _rebuilt_vec()(*bound.args, **bound.kwargs)
     with undone(f, args):
         _demand_still("quad_vec", f, f, args, seen, None, given.get("epsabs", 0.0))
         for limit, sign in zip(limits, (-1.0, 1.0)):
             if is_active(limit):
-                integral = integral + sign * _beyond(lambda x: f(x, *args), limit, name_of(f))
+                integral = integral + sign * _beyond(anew, limit, name_of(f))
     return (integral, *rest)
 
 

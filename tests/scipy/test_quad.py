@@ -97,6 +97,31 @@ def test_limits_to_any_order():
         assert f(2.0) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("integral", [lambda f, b: quad(f, 0.0, b)[0], lambda f, b: quad_vec(f, 0.0, b)[0]],
+                         ids=["quad", "quad_vec"])
+def test_an_integrand_that_keeps_results_by_its_argument(integral):
+    """At the limit calls with one value have several derivatives, of which none finds what another has kept."""
+
+    def f(p):
+        kept = {}
+
+        def sine(t):
+            key = round(float(codipy.value(t)), 9)
+            if key not in kept:
+                kept[key] = p * p * t
+            return np.sin(kept[key])
+
+        return integral(sine, p)
+
+    def slope(p):
+        return np.imag((1.0 - np.cos((p + 1e-30j) ** 3)) / (p + 1e-30j) ** 2) * 1e30
+
+    assert codipy.grad(f)(0.7) == pytest.approx(slope(0.7), rel=1e-8)
+    expected = (slope(0.7 + 1e-5) - slope(0.7 - 1e-5)) / 2e-5
+    assert codipy.hessian(f)(0.7) == pytest.approx(expected, rel=1e-7)
+    assert codipy.grad(codipy.grad(f))(0.7) == pytest.approx(expected, rel=1e-7)
+
+
 def test_closed_forms():
     def gamma(a):
         return quad(lambda t: t ** (a - 1.0) * math.exp(-t), 0.0, np.inf)[0]
