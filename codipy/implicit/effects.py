@@ -28,7 +28,7 @@ from codipy.implicit.wrapped import Wrapped
 from codipy.numpy.arguments import copied, holds_active, value_tree
 from codipy.numpy.decisions import is_replayed
 from codipy.tape import active_tape
-from codipy.tape.activity import depth
+from codipy.tools.orders import orders
 from codipy.tools.rebinding.exchange import lent
 from codipy.tools.swallowed import unnoticed
 
@@ -138,7 +138,7 @@ class Effects:
             # second derivatives are asked for, calls of one tape have arguments of one value and several derivatives,
             # and what was kept by that value has those of the first.
             tape = active_tape()
-            is_within = depth() > 1 or tape is not self._around
+            is_within = orders() > 1 or tape is not self._around
             is_other = first is not None or is_within or tape is not self._tape
             if is_other and self._left is not None and self._state is not None:
                 self._tape = tape

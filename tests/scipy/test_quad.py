@@ -120,6 +120,7 @@ def test_an_integrand_that_keeps_results_by_its_argument(integral):
     expected = (slope(0.7 + 1e-5) - slope(0.7 - 1e-5)) / 2e-5
     assert codipy.hessian(f)(0.7) == pytest.approx(expected, rel=1e-7)
     assert codipy.grad(codipy.grad(f))(0.7) == pytest.approx(expected, rel=1e-7)
+    assert codipy.taylor(f, 0.7, 1.0, 2)[2] == pytest.approx(expected / 2.0, rel=1e-7)
 
 
 def test_closed_forms():
