@@ -29,7 +29,7 @@ from .outputs import door_with_out
 from .rules.scans import UFUNC_PARTIALS
 from .views import Shown
 
-__all__ = ["SETS", "SHORT", "array_function", "name_of", "set_of"]
+__all__ = ["SETS", "SHORT", "array_function", "name_of"]
 
 _WRITE = "leave it away, or say codipy.value(x) where the derivative is not wanted"
 
@@ -125,14 +125,6 @@ _PRODUCTS = {"dot", "einsum", "inner", "linalg.matmul", "linalg.multi_dot", "lin
 
 
 _SAVING = {"save", "savetxt", "savez", "savez_compressed"}  # plain values, where nothing records
-
-
-def set_of(name):
-    """The set of a function, by its name below `np.`; None for a name that NumPy does not have."""
-    for kind, names in SETS.items():
-        if name in names:
-            return kind
-    return "refused" if name in refused.NEWER or name.split(".")[0] in refused.MODULES else None
 
 
 def _reason(name):

@@ -9,12 +9,12 @@ import pytest
 import codipy
 from codipy.active.array import Array
 from codipy.errors import ActiveError
-from codipy.numpy.functions import SETS, array_function, set_of
+from codipy.numpy.functions import SETS, array_function
 from codipy.numpy.refused import MODULES, NEWER
 from tests.numpy.cases_movement import CASES as MOVEMENT
 from tests.numpy.cases_movement import PASSIVE
 from tests.numpy.cases_rules import CASES as RULES
-from tests.numpy.overridable import OVERRIDABLE
+from tests.numpy.overridable import OVERRIDABLE, set_of
 
 # Work, and are tested by other files of this folder: they write, or they read files.
 ELSEWHERE = {"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "fromfile", "sort_complex"}

@@ -6,12 +6,11 @@ import pytest
 
 import codipy
 from codipy.active.array import Array
-from codipy.numpy.functions import set_of
 from tests.covering import in_turn
 from tests.numpy.cases_movement import CASES as MOVEMENT
 from tests.numpy.cases_movement import PASSIVE
 from tests.numpy.cases_rules import CASES as RULES
-from tests.numpy.overridable import OVERRIDABLE
+from tests.numpy.overridable import OVERRIDABLE, set_of
 from tests.numpy.table import check, evaluate, inputs, leaves, names_in, plain_results, plain_values, record
 from tests.strategies import STRATEGIES
 
