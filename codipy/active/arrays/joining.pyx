@@ -33,7 +33,7 @@ from codipy.tape.records.gather cimport Gather, gather_of_runs
 
 cnp.import_array()
 
-cdef object CONCATENATE = np.concatenate, STACK = np.stack, APPEND = np.append, ROLL = np.roll, PAD = np.pad
+cdef object STACK = np.stack, APPEND = np.append, ROLL = np.roll, PAD = np.pad
 cdef frozenset KNOWN = frozenset({np.concatenate, np.stack, np.append, np.roll, np.pad})
 
 

@@ -18,7 +18,6 @@ from codipy.scipy.kernels.bilinear import Bilinear
 __all__ = ["FUNCTIONS", "PRODUCTS"]
 
 _signal = scipy.signal
-_MODES = ("full", "valid", "same")
 
 
 def _turned(x, axes=None):

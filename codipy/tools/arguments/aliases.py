@@ -5,7 +5,7 @@ What is differentiated by is another array in the function than the one that was
 would show under all names of an array what is written under one of them. So once a function has written to an input, it
 is looked under which other names it may read the array: those of other arguments, and those that its source has. And an
 input that it has not written to must have the values that the array has. The same holds for lists, dicts and
-dataclasses, which are others in the function too (`twins.py`).
+dataclasses, which are others in the function too (`twins.pyx`).
 
 Comparing takes as long as reading the array twice. Large arrays are compared only where a function was rebuilt that may
 write into any; small ones always. Rejected: to look only where the source fills such a name (`fills.py`), which knows
