@@ -10,30 +10,23 @@ import sys
 import threading
 import weakref
 from operator import is_not
-from types import CellType, FunctionType, MethodType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 
 import numpy as np
 
 from codipy.tools.rebinding.ancestry import origin_of
 from codipy.tools.rebinding.caches import LRU, entries_of, entry_of, identity_cache
 from codipy.tools.rebinding.classes import Twins, can_be_seen_through
-from codipy.tools.rebinding.code import is_async, is_generator, scan, writes_in_place
 from codipy.tools.rebinding.containers import CONTAINERS, holds, make_view, origin_of_view
-from codipy.tools.rebinding.diverted import code_of
-from codipy.tools.rebinding.exchange import Defaults
-from codipy.tools.rebinding.fills import WRITERS_BY_NAME
+from codipy.tools.rebinding.functions import CALLABLES, Functions
 from codipy.tools.rebinding.hooks import ModuleProxy
 from codipy.tools.rebinding.libraries import Libraries
 from codipy.tools.rebinding.locks import renew_after_fork
 from codipy.tools.rebinding.opaque import Opaque
-from codipy.tools.rebinding.overloads import Jitted, is_overloaded, jitted_from, overloaded
+from codipy.tools.rebinding.overloads import Jitted, jitted_from
 from codipy.tools.rebinding.replacements import replacement
-from codipy.tools.rebinding.sources import filling
-from codipy.tools.rebinding.unanswered import refuses, unanswered
-from codipy.tools.rebinding.unit import EMPTY, WRAPPED, Draft, Opening, Passing, Seen, Unit, contents, reach, views_of
+from codipy.tools.rebinding.unit import Draft, Opening, Passing, Seen, Unit, reach, views_of
 from codipy.tools.rebinding.view import ATOMS, PASSIVE, Restart, View
-from codipy.tools.rebinding.watch import FunctionWatch
-from codipy.tools.rebinding.wrapping import DEFAULTS
 
 __all__ = ["Rebinder"]
 
@@ -68,17 +61,17 @@ class Rebinder:
     def __init__(self, scope):
         self.scope, self.lock, self.version, self.generation = scope, threading.RLock(), 0, 0
         self.volatile, self.led, self.asking = {}, weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
-        self.alone = weakref.WeakValueDictionary()
+        self.alone, self.functions = weakref.WeakValueDictionary(), Functions(self)
         self.reset()
         renew_after_fork(self, "lock", Rebinder.reset)
 
     def reset(self, written=()):
         """Forget all but the cells known to be `written`; functions that are running go on with what they have."""
         self.written, self._waiting, self._depth = dict(written), [], 0
-        self._writers, self._owners = weakref.WeakValueDictionary(), weakref.WeakValueDictionary()
         self._modules, self._others = {}, weakref.WeakValueDictionary()
-        self._views, self._originals = weakref.WeakValueDictionary(), weakref.WeakKeyDictionary()
-        self._memo, self.dynamic, self.twins, self.opaque = {}, Unit(), Twins(self), Opaque(self)
+        self._views, self._memo, self.dynamic = weakref.WeakValueDictionary(), {}, Unit()
+        self.twins, self.opaque = Twins(self), Opaque(self)
+        self.functions.reset()
         self.libraries = Libraries(self)
         self._recent = collections.deque(maxlen=_LONG)
         self.version += 1
@@ -260,9 +253,16 @@ class Rebinder:
             self._depth -= 1
         return unit
 
+    def use(self, view, names):
+        """Let rebuilt code have names of a view, put off where the stack is high; whether one is another then."""
+        if self._depth > _DEEP:
+            self._waiting.append((view, names))
+            return True
+        return view.use(names)
+
     def _unit(self, kind, value):
         if kind is FunctionType:
-            return self._function(value)
+            return self.functions.of_function(value)
         if kind is MethodType:
             return self._method(value)
         if kind is functools.partial:
@@ -303,7 +303,7 @@ class Rebinder:
     def original_of(self, value):
         """What a translated function, class, list or dict stands for; everything else is its own."""
         if type(value) is FunctionType:
-            return self._originals.get(value, value)
+            return self.functions.original_of(value)
         return origin_of(value) if issubclass(type(value), type) else origin_of_view(value)
 
     def original_of_member(self, value):
@@ -321,7 +321,7 @@ class Rebinder:
         if kind in CONTAINERS:
             return self.container(value) is not value
         return (  # isinstance would run the code of proxies
-            issubclass(kind, (*_CALLABLES, np.vectorize))
+            issubclass(kind, (*CALLABLES, np.vectorize))
             or replacement(value) is not None
             or self.scope.owns_class(kind)
             or (issubclass(kind, type) and self.scope.owns_class(value))
@@ -375,17 +375,6 @@ class Rebinder:
         self.remember(cache, unit)
         return unit
 
-    def _stand(self, unit, f, called):
-        """Let this be called for a function."""
-        unit.stand(called, f if f in self.led else None)
-
-    def _overloaded(self, f):
-        unit = Unit()
-        self._stand(unit, f, overloaded(f, self))
-        self.remember(f, unit)
-        self._look_at_attributes(f, unit)
-        return unit
-
     def _jitted(self, value):
         """What a compiler made of a function of the user's."""
         f = jitted_from(value)
@@ -404,130 +393,8 @@ class Rebinder:
         self.remember(old, unit)
         return unit
 
-    def _function(self, f):
-        if f in WRAPPED:
-            return self._of_wrapper(f)
-        if is_overloaded(f):
-            return self._overloaded(f)
-        variables, code = f.__globals__, code_of(f)
-        names, owned = scan(code), f in self.asking or self.scope.owns_globals(variables)
-        if is_async(code) or (owned and names.deletes) or not (owned or self.scope.wraps(f)):
-            return None
-        unit, view = Unit(), self.view_of(variables) if owned else None
-        if owned:
-            variables = view.variables(code)
-        wrapped = filling(f, self.scope) if owned else code
-        changed = wrapped is not code
-        self.scope.writes = self.scope.writes or (owned and writes_in_place(code, WRITERS_BY_NAME))
-        constants = tuple(Defaults(f) if value == DEFAULTS else value for value in wrapped.co_consts)
-        message = unanswered(wrapped, f.__globals__, _closure_of(f)) if owned and scan(wrapped).matches else None
-        code = wrapped.replace(co_consts=constants)  # with the interpreter's caches to itself
-        self._note_writes(f, unit, names)
-        cells = [CellType() if self._may_change(name, cell, owned) else cell
-                 for name, cell in zip(code.co_freevars, f.__closure__ or ())]  # fmt: skip
-        new = called = _like(f, code, variables, cells)
-        if message is not None:
-            called, changed = functools.wraps(f)(refuses(message)), True
-        elif owned and names.stores:
-            called = _flushing(f, new, view, names.stores)
-        self._stand(unit, f, called)
-        self._originals[called] = f
-        self.remember(f, unit)  # before what it refers to is translated, which may be f
-        changed |= bool(owned and (names.stores or names.imports))
-        drafts = [Draft() for cell in cells]
-        for cell, own, draft in zip(f.__closure__ or (), cells, drafts):
-            if own is not cell:
-                own.cell_contents = self.translate(cell.cell_contents, draft)
-                changed = changed or own.cell_contents is not cell.cell_contents
-        changed |= self._defaults(f, new, unit)
-        if owned:
-            self.link(unit, view)
-            if self._depth > _DEEP:
-                self._waiting.append((view, names.loads))
-                changed = True
-            else:
-                changed |= view.use(names.loads)
-        if not changed and not unit.taken:
-            unit.stand(f)
-        elif not unit.taken and not names.stores:
-            cells = self._share_cells(f, unit, cells)
-        if f in self.led:
-            self.opaque.divert_if_recorded(f)
-        # Also if nothing was translated, since other contents may have to be.
-        unit.watch = FunctionWatch(f, PASSIVE)
-        for cell, own, draft in zip(f.__closure__ or (), cells, drafts):
-            self._depend_on_cell(unit, cell, draft, own is not cell)
-        self._look_at_attributes(f, unit)
-        return unit
-
-    def _look_at_attributes(self, f, unit):
-        """Those of a function, which the rebuilt one shares: it finds the functions in them as they are."""
-        if vars(f):
-            self.opaque.look(vars(f), unit)
-
-    def _depend_on_cell(self, unit, cell, draft, is_own):
-        """Note what a cell of a function holds: what comes there later is found in it, or has all made anew."""
-        raw = contents(cell)
-        is_set = id(cell) in self._writers or id(cell) in self.written
-        if is_own or not is_set and issubclass(type(raw), _CALLABLES):
-            unit.watch.add(cell, True)
-            for node in draft.links:
-                self.link(unit, node)
-        elif not is_set and type(raw) in PASSIVE and not (type(raw) is np.ndarray and raw.dtype.hasobject):
-            unit.watch.add(cell, False)
-        else:
-            self.opaque.look(cell, unit)
-        if is_own:
-            self._owners[id(cell)] = unit
-
-    def _of_wrapper(self, f):
-        unit = Unit()
-        unit.new = self.translate(WRAPPED[f], unit)
-        return unit
-
-    def _note_writes(self, f, unit, names):
-        """Cells that a function sets by `nonlocal` are shared by all who have them, whatever they hold."""
-        for name, cell in zip(code_of(f).co_freevars, f.__closure__ or ()):
-            if name in names.nonlocals:
-                self._writers[id(cell)] = unit  # whose function keeps the cell
-                if id(cell) in self._owners and id(cell) not in self.written:
-                    self.written[id(cell)] = cell
-                    raise Restart
-
-    def _may_change(self, name, cell, owned):
-        """Whether a rebuilt function has a cell of its own, for a translated value."""
-        raw = contents(cell)
-        if raw is EMPTY or type(raw) in ATOMS or name == "__class__":
-            return False
-        if id(cell) in self._writers or id(cell) in self.written:
-            return False
-        return owned or isinstance(raw, _CALLABLES)
-
-    def _share_cells(self, f, unit, cells):
-        """Give back the cells whose contents turned out to need no translation."""
-        shared = [cell if contents(own) is contents(cell) else own for own, cell in zip(cells, f.__closure__ or ())]
-        if any(map(is_not, shared, cells)):
-            new = unit.called
-            called = _like(f, new.__code__, new.__globals__, shared)
-            called.__defaults__, called.__kwdefaults__ = new.__defaults__, new.__kwdefaults__
-            self._stand(unit, f, called)
-            self._originals[called] = f
-        return shared
-
-    def _defaults(self, f, new, unit):
-        """Translate default arguments; tell whether there was something to translate."""
-        new.__defaults__, new.__kwdefaults__ = f.__defaults__, f.__kwdefaults__  # which one holds an array, both do
-        positional = tuple(self.translate(x, unit) for x in f.__defaults__ or ())
-        keywords = {name: self.translate(x, unit) for name, x in (f.__kwdefaults__ or {}).items()}
-        if changed := any(map(is_not, positional, f.__defaults__ or ())):
-            new.__defaults__ = positional
-        if any(keywords[name] is not x for name, x in (f.__kwdefaults__ or {}).items()):
-            new.__kwdefaults__, changed = keywords, True
-        return changed
-
 
 _DEEP = 20  # functions on the way to a function
-_CALLABLES = (FunctionType, MethodType, functools.partial, LRU)
 
 
 def _is_replaced(value):
@@ -538,64 +405,3 @@ def _is_replaced(value):
     if kind in (staticmethod, classmethod):
         return replacement(value.__func__) is not None
     return replacement(value.func if kind is functools.partial else value) is not None
-
-
-def _closure_of(f):
-    return dict(zip(code_of(f).co_freevars, f.__closure__ or ()))
-
-
-def _like(f, code, variables, cells):
-    """A function like `f` but for its globals and cells; attributes are shared, so that ``f.calls += 1`` is seen."""
-    new = FunctionType(code, variables, f.__name__, None, tuple(cells) if f.__closure__ else None)
-    return _dressed(new, f)
-
-
-def _dressed(new, f):
-    new.__qualname__, new.__module__, new.__doc__ = f.__qualname__, f.__module__, f.__doc__
-    new.__dict__ = f.__dict__
-    for name in ("__type_params__", "__annotate__" if hasattr(f, "__annotate__") else "__annotations__"):
-        if getattr(f, name, None):
-            setattr(new, name, getattr(f, name))
-    return new
-
-
-def _flushing(f, new, view, names):
-    """A function that stores globals, as one that hands them on whenever control leaves it."""
-    if is_generator(new.__code__):
-
-        def flushing(*args, **kwargs):
-            return _flushed(new(*args, **kwargs), view, names)
-    else:
-
-        def flushing(*args, **kwargs):
-            try:
-                return new(*args, **kwargs)
-            finally:
-                view.flush(names)
-
-    flushing.__name__ = f.__name__
-    return _dressed(flushing, f)
-
-
-def _flushed(generator, view, names):
-    """`generator`, with what it stored handed on at every yield."""
-    step = functools.partial(next, generator)
-    try:
-        while True:
-            try:
-                item = step()
-            except StopIteration as stop:
-                return stop.value
-            finally:
-                view.flush(names)
-            try:
-                sent = yield item
-            except GeneratorExit:
-                raise
-            except BaseException as error:
-                step = functools.partial(generator.throw, error)
-            else:
-                step = functools.partial(generator.send, sent)
-    finally:
-        generator.close()
-        view.flush(names)
