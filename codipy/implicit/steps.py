@@ -19,6 +19,7 @@ import codipy.numpy
 from codipy.active.array import Array, Real, call, is_active, plain
 from codipy.active.arrays.known import with_known_values
 from codipy.active.scalar.kinds import converted
+from codipy.errors import ActiveError
 from codipy.numpy.allocation import asarray
 from codipy.numpy.decisions import decision, is_replayed, keep
 from codipy.numpy.solved import LESS_VALUE
@@ -28,6 +29,11 @@ from codipy.tools.runs.columns import matrix_of
 from codipy.tools.runs.run import Run
 
 __all__ = ["Bdf", "Explicit", "Radau", "anchored"]
+
+_AS_FAR_OFF = 10.0      # parts of what an implicit step is solved for, which SciPy's Newton iteration leaves 0.03 of
+_OTHER = ("the right-hand side of scipy.integrate.solve_ivp has other slopes where it is called once more for the "
+          "derivative: let it depend on t, y and args only, not on how often it was called, on random numbers or on an "
+          "array that SciPy has, too")
 
 _SAME = decision("scipy.integrate.solve_ivp", lambda x: x)      # a replay does not integrate anew: it raises
 _BY_STATE = Choice(0)
@@ -71,6 +77,7 @@ class _Steps:
 
     def __init__(self, f, solver, plain_f):
         self._f, self._plain_f, self._size = f, plain_f, solver.n
+        self._rtol, self._atol = solver.rtol, solver.atol
 
     def _slope(self, t, y):
         """The right-hand side, as an array."""
@@ -90,6 +97,19 @@ class _Steps:
         with equation:
             found = matrix_of(equation.recording, equation.leaves, "auto", None)
         return np.broadcast_to(np.reshape(found, (-1, self._size)), (self._size, self._size))
+
+    def _moved(self, matrix, residual, y):
+        """What a step of Newton's method moves, without its value, which is that of a solution."""
+        if is_replayed():
+            keep(_SAME, [residual])
+        try:
+            found = codipy.numpy.linalg.solve(matrix, residual)
+        except np.linalg.LinAlgError as error:
+            raise ArithmeticError("the equations of an implicit step of scipy.integrate.solve_ivp are singular: it has "
+                                  "no derivative") from error
+        if np.any(np.abs(plain(found)) > _AS_FAR_OFF * (self._atol + self._rtol * np.abs(y))) and not is_replayed():
+            raise ActiveError(_OTHER)
+        return call(LESS_VALUE, (found,))
 
 
 # ---- Explicit methods ------------------------------------------------------------------------------------------------
@@ -133,6 +153,8 @@ class Explicit(_Steps):
                 stage = anchored(stage, state.reshape(-1))
             slopes.append(self._slope(t + self._nodes[k] * h if moves else at, stage))
         new = _sum(y, h, self._weights, slopes)
+        if not self._is_replayed:
+            _demand_same(plain(new), step, plain(y), abs(plain(h)))
         if self._is_replayed or not with_known_values(new, step.y):
             new = anchored(new, step.y)
         self._first, self._end = None, (t + h if moves else step.t, new)
@@ -157,6 +179,15 @@ class Explicit(_Steps):
         """There will be another step."""
         self._first = self._slope(*self._end) if self._next is None else self._next()
         self._next = None
+
+
+def _demand_same(new, step, y, h):
+    """Raise where a step ends elsewhere than SciPy's, by more than rounding."""
+    if new.__class__ is not np.ndarray:
+        return
+    off = np.abs(new - step.y).max(initial=0.0)
+    if off > 1e-9 * h * np.abs(step.slopes).max() + 1e-13 * (np.abs(y).max() + np.abs(step.y).max()):
+        raise ActiveError(_OTHER)
 
 
 class _Polynomial:
@@ -242,7 +273,7 @@ class Radau(_Steps):
                                         for part, row in zip(parts, _COLLOCATION.tolist())])
             if not is_active(residual):
                 break
-            moved = _moved(matrix, residual)
+            moved = self._moved(matrix, residual, np.tile(step.y, 3))
             parts = [part - moved[k * n:k * n + n] for k, part in enumerate(parts)]
         return anchored(y + parts[2], step.y), _Collocation(t, h, y, parts)
 
@@ -267,17 +298,6 @@ class _Collocation:
                 weight = weight * ((x - other) / (node - other))
             total = total + weight * part
         return total
-
-
-def _moved(matrix, residual):
-    """What a step of Newton's method moves, without its value, which is that of a solution."""
-    if is_replayed():
-        keep(_SAME, [residual])
-    try:
-        return call(LESS_VALUE, (codipy.numpy.linalg.solve(matrix, residual),))
-    except np.linalg.LinAlgError as error:
-        raise ArithmeticError("the equations of an implicit step of scipy.integrate.solve_ivp are singular: it has no "
-                              "derivative") from error
 
 
 # ---- BDF -------------------------------------------------------------------------------------------------------------
@@ -311,7 +331,7 @@ class Bdf(_Steps):
                 break
             if matrix is None:
                 matrix = np.eye(self._size) - plain(c) * self._jacobian(plain(at), step.y)
-            new = new - _moved(matrix, residual)
+            new = new - self._moved(matrix, residual, step.y)
         change = new - predicted
         beyond = old[order + 1:order + 2]
         last = [change, *(change - other for other in beyond)]

@@ -15,7 +15,7 @@ from codipy.implicit.opened import Opened
 from codipy.implicit.returned import Returned, demand_unwritten
 from codipy.implicit.wrapped import Wrapped
 from codipy.numpy.arguments import copied, value_tree
-from codipy.tape import passive
+from codipy.tape import active_tape, passive
 from codipy.tools.arguments.trees import value
 from codipy.tools.pool import borrow, give_back
 from codipy.tools.rebinding.diverted import in_force, resume
@@ -171,10 +171,16 @@ class Equation:
         if self._effects is None:
             return f
         fresh = self._effects.fresh(f, self.f, self.args)
-        return lambda t, y: fresh(t, copied(y))      # it may write to what solvers hand over if that stays as it is
+        return lambda t, y: fresh(t, _own(y))
 
     def _column(self, f):
         return (lambda t, y: np.reshape(f(t, np.reshape(y, (-1, 1))), (-1,))) if self.vectorized else f
+
+
+def _own(y):
+    """A state for a function that may write to it, active numbers where it is recorded."""
+    y = copied(y)
+    return from_ndarray(y) if type(y) is np.ndarray and active_tape() is not None else y
 
 
 class Reads:
