@@ -21,7 +21,7 @@ from codipy.active.messages.callers import refusal
 from codipy.active.recordings.status import recording
 from codipy.errors import ActiveError, TapeError, UndifferentiableError
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import fillable, holds_active, holds_variables
+from codipy.numpy.arguments import copied, fillable, holds_active, holds_variables
 from codipy.numpy.primitive import Primitive
 from codipy.scipy.kernels.exact import with_values_of
 from codipy.scipy.kernels.whole import plain_operator
@@ -37,9 +37,14 @@ def uses_variables(operator):
     return holds_variables((operator.matvec(np.ones(operator.shape[1])),))
 
 
+def _product(multiply, vector):
+    """A product as a vector of its own: a user's function may fill one array, and return it each time."""
+    return np.reshape(asarray(copied(multiply(vector))), -1)
+
+
 def _columns(multiply, vectors):
     """Products with the columns of a plain matrix, as an array, of one product each: users say `matvec` alone."""
-    return asarray(np.stack([np.reshape(asarray(multiply(v.copy())), -1) for v in vectors.T], axis=1))
+    return asarray(np.stack([_product(multiply, v.copy()) for v in vectors.T], axis=1))
 
 
 def _beside(multiply, value, vector, right, name):
@@ -141,7 +146,7 @@ def triples(A, solve, with_vectors):
     recorded = _columns(A.matvec, np.ascontiguousarray(vt.T)), _columns(A.rmatvec, u)
 
     def both(x):
-        return np.concatenate([np.reshape(plain.matvec(x[m:]), -1), np.reshape(plain.rmatvec(x[:m]), -1)])
+        return np.concatenate([_product(plain.matvec, x[m:]), _product(plain.rmatvec, x[:m])])
 
     def beside(k, right):
         return _beside(both, s[k], np.concatenate([u[:, k], vt[k]]) / np.sqrt(2.0), right, "svds")
@@ -194,7 +199,7 @@ def _least_squares(name, A, b, solve, damp, places, effects):
 
     def normal(operator, x):
         x = np.reshape(x, -1)
-        there = np.reshape(operator.rmatvec(np.reshape(operator.matvec(x), -1)), -1)
+        there = _product(operator.rmatvec, _product(operator.matvec, x))
         return there + damp * damp * x if damp else there
 
     def further(matrix, right, is_turned):
@@ -209,11 +214,11 @@ def _least_squares(name, A, b, solve, damp, places, effects):
         return solved * size
 
     whole = scipy.sparse.linalg.LinearOperator((A.shape[1],) * 2, functools.partial(normal, plain), dtype=float)
-    apart = further(whole, np.reshape(plain.rmatvec(np.array(value_of(right))), -1), False) - found[0]
+    apart = further(whole, _product(plain.rmatvec, np.array(value_of(right))), False) - found[0]
     if not np.linalg.norm(apart) <= _FAR * max(np.linalg.norm(found[0]), 1e-300):
         raise ArithmeticError(f"scipy.sparse.linalg.{name} has not found the solution within {_FAR}, so there is no "
                               "derivative: say atol= and btol=")
-    turned = np.reshape(asarray(A.rmatvec(right)), -1)
+    turned = _product(A.rmatvec, right)
     known, again = value_of(turned).tobytes(), f"evaluate_primal() cannot call scipy.sparse.linalg.{name} anew, of a "
 
     def first(turned):
@@ -223,7 +228,7 @@ def _least_squares(name, A, b, solve, damp, places, effects):
 
     products = types.SimpleNamespace(matvec=functools.partial(normal, A), dtype=np.dtype(float))
     x = door("by operator")(name, products, turned, first, further, effects)
-    rest = right - np.reshape(asarray(A.matvec(x)), -1)
+    rest = right - _product(A.matvec, x)
     # At other inputs a replay has raised before.
     made = {place: with_values_of(f"{name} of an operator", lambda _, place=place: found[place], (x,), formula)
             for place, formula in norms_of(x, rest, damp, places).items()}  # fmt: skip
