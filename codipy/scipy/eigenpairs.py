@@ -29,7 +29,7 @@ from codipy.scipy.kernels.whole import (
     plain_matrix,
     plain_operator,
 )
-from codipy.scipy.products import pairs, uses_variables
+from codipy.scipy.products import effects_of, pairs, uses_variables
 
 __all__ = ["FUNCTIONS", "beside"]
 
@@ -109,16 +109,25 @@ def eigsh(A, *args, **kwargs):
                                   "take scipy.linalg.eigh(A.toarray(), M.toarray())"))  # fmt: skip
     options = {key: plain_operator(x, True) if key == "OPinv" and is_operator(x) else value_tree((plain_matrix(x),))[0]
                for key, x in given.items()}  # fmt: skip
+    with effects_of({"A": A, **given}) as effects:
+        return _found(A, options, given, effects)
+
+
+def _found(A, options, given, effects):
     is_free = is_operator(A) and uses_variables(A)
     if not is_free and not is_active_matrix(A) and not is_active_array(A):
-        return _ORIGINAL(value_tree((plain_matrix(A),))[0], **options)
+        effects.begin()
+        found = _ORIGINAL(value_tree((plain_matrix(A),))[0], **options)
+        effects.solved()
+        return found
     if options.get("M") is not None or options.get("mode", "normal") != "normal":
         raise ActiveError(refusal("scipy.sparse.linalg.eigsh of active values with M= or mode=",
                                   "take scipy.linalg.eigh(A.toarray(), M.toarray())"))  # fmt: skip
     demand_real("scipy.sparse.linalg.eigsh", A, instead="take np.linalg.eigh(A.toarray())")
     with_vectors = options.pop("return_eigenvectors", True)
     if is_free:
-        return pairs(A, lambda A, wanted: _ORIGINAL(A, **options, return_eigenvectors=wanted), with_vectors)
+        return pairs(A, lambda A, wanted: _ORIGINAL(A, **options, return_eigenvectors=wanted), with_vectors,
+                     given, effects)  # fmt: skip
     structure, values = parts_of(A)
     return call(_rule(structure, options, with_vectors), (values,))
 

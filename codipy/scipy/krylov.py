@@ -20,7 +20,7 @@ from codipy.active.messages.callers import refusal
 from codipy.active.recordings.status import recording
 from codipy.errors import ActiveError
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import fillable, holds_variables, value_tree
+from codipy.numpy.arguments import copied, fillable, holds_variables, value_tree
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.matrices import conj
 from codipy.numpy.sparse import kept
@@ -35,6 +35,7 @@ from codipy.scipy.kernels.whole import (
     plain_matrix,
     plain_operator,
 )
+from codipy.scipy.products import effects_of
 
 __all__ = ["FUNCTIONS"]
 
@@ -130,7 +131,7 @@ def _scaled(x, power):
 
 def _demand_symmetric(name, matrix, b, found):
     """Raise where a matrix is not Hermitian, with which the solver may have found a solution, and finds no slope."""
-    there, back = np.reshape(matrix @ b, -1), np.reshape(matrix @ found, -1)
+    there, back = (np.reshape(copied(matrix @ x), -1) for x in (b, found))
     size = np.linalg.norm(there) * np.linalg.norm(found) + np.linalg.norm(b) * np.linalg.norm(back)
     if abs(np.vdot(there, found) - np.vdot(b, back)) > _SYMMETRY * size:
         raise ArithmeticError(f"scipy.sparse.linalg.{name} is for symmetric matrices, or Hermitian ones, and this is "
@@ -256,7 +257,7 @@ def _solver(name):
             if rest:
                 raise TypeError(f"{name}() takes from 2 to 3 positional arguments")
         A = matrix_of(A)
-        with door("effects")({"A": A, "b": b, **kwargs} if recording() is not None else {}) as effects:
+        with effects_of({"A": A, "b": b, **kwargs}) as effects:
             return solved(A, b, kwargs, effects)
 
     return function

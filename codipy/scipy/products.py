@@ -26,15 +26,26 @@ from codipy.numpy.primitive import Primitive
 from codipy.scipy.kernels.exact import with_values_of
 from codipy.scipy.kernels.whole import plain_operator
 
-__all__ = ["least_squares", "norms_of", "pairs", "triples", "uses_variables"]
+__all__ = ["effects_of", "least_squares", "norms_of", "pairs", "triples", "uses_variables"]
 
 _NEAR = 1e-6  # how large the rest of an equation of the derivative may be beside its right-hand side
 _FAR = 1e-3  # how far SciPy's solution of least squares may be from that of the normal equations
 
+_FOUND = {
+    "eigsh": ("eigenvectors", "let matvec be the product with a symmetric matrix"),
+    "svds": ("singular vectors", "let matvec and rmatvec return a new array each time, as SciPy reads several products "
+                                 "at once, and rmatvec be the product with the transpose"),
+}  # fmt: skip
+
 
 def uses_variables(operator):
     """Whether the products of a `LinearOperator` are active."""
-    return holds_variables((operator.matvec(np.ones(operator.shape[1])),))
+    return recording() is not None and holds_variables((operator.matvec(np.ones(operator.shape[1])),))
+
+
+def effects_of(given):
+    """What the functions in a dict of arguments keep on the side, as a context; outside of recordings nobody looks."""
+    return door("effects")(given if recording() is not None else {})
 
 
 def _product(multiply, vector):
@@ -71,11 +82,26 @@ def _numbers(name, *arrays):
     return [np.asarray(x) for x in arrays]
 
 
-def _rule(name, products, found, move):
+def _demand_found(name, operator, products, expected):
+    """Raise where the products with vectors that SciPy found are not these vectors times its values."""
+    probe = np.cos(np.arange(operator.shape[1]))
+    with door("undone")(operator):
+        strength = np.linalg.norm(value_of(_product(operator.matvec, probe))) / np.linalg.norm(probe)
+    for product, vectors in zip(products, expected):
+        size = max(strength, np.max(np.linalg.norm(vectors, axis=0), initial=0.0))
+        if not np.max(np.linalg.norm(value_of(product) - vectors, axis=0), initial=0.0) <= _FAR * size:
+            what, other = _FOUND[name]
+            raise ArithmeticError(f"scipy.sparse.linalg.{name} of a LinearOperator has not found {what} within {_FAR} "
+                                  f"by its products with them, so there is no derivative: {other}; say a smaller tol=")
+
+
+def _rule(name, operator, products, found, move):
     """The Primitive from recorded products to what SciPy found: `move` gives its tangents for theirs, and is linear.
 
     Parameters
     ----------
+    operator : LinearOperator
+        The user's, with which `move` multiplies.
     products : sequence of ndarray
     found : ndarray or tuple of ndarray
     move : pair of callable
@@ -93,28 +119,40 @@ def _rule(name, products, found, move):
     def vjp(g, out, args, kwargs, argnums):
         bars = [None if x is None else _numbers(name, x)[0] for x in (g if isinstance(found, tuple) else (g,))]
         _numbers(name, *args)
-        shares = back(*bars)
+        with door("undone")(operator):
+            shares = back(*bars)
         return [shares[k] for k in argnums]
 
     def jvp(tangents, out, args, kwargs):
         _numbers(name, *args)
-        moved = forth(*(_numbers(name, tangents[k])[0] if k in tangents else np.zeros(x.shape)
-                        for k, x in enumerate(products)))
+        given = [_numbers(name, tangents[k])[0] if k in tangents else np.zeros(x.shape) for k, x in enumerate(products)]
+        with door("undone")(operator):
+            moved = forth(*given)
         return moved if isinstance(found, tuple) else moved[0]
 
     return Primitive(f"{name} of an operator", forward, vjp, jvp)
 
 
-def pairs(A, solve, with_vectors):
+def _solved(A, plain, solve, with_vectors, given, effects):
+    """What SciPy finds for an operator, and what it finds with vectors; `given` are its other arguments."""
+    effects.begin()
+    found = solve(plain, with_vectors)
+    effects.solved()
+    if with_vectors:
+        return found, found
+    with door("undone")(A, given):
+        return found, solve(plain, True)
+
+
+def pairs(A, solve, with_vectors, given, effects):
     """`eigsh` of an operator that uses active values; ``solve(operator, with_vectors)`` is SciPy's."""
     plain = plain_operator(A, True)
-    w, v = solve(plain, True)
-    order, values = slice(None), w
+    found, (w, v) = _solved(A, plain, solve, with_vectors, given, effects)
     if not with_vectors:
-        values = solve(plain, False)
-        order = np.argsort(np.argsort(values, kind="stable"), kind="stable")
+        order = np.argsort(np.argsort(found, kind="stable"), kind="stable")
         w, v = (x[..., np.argsort(w, kind="stable")][..., order] for x in (w, v))
-    recorded = _columns(A.matvec, v)
+    recorded = _columns(effects.fresh(A.matvec, A), v)
+    _demand_found("eigsh", A, (recorded,), (v * w,))
 
     def forth(moved):
         w_dot = np.sum(v * moved, axis=0)
@@ -130,33 +168,32 @@ def pairs(A, solve, with_vectors):
                 bar[:, k] -= _beside(plain.matvec, w[k], v[:, k], g_v[:, k], "eigsh")
         return (bar,)
 
-    found = (w, v) if with_vectors else values
-    return call(_rule("eigsh", (np.array(value_of(recorded)),), found, (forth, back)), (recorded,))
+    return call(_rule("eigsh", A, (np.array(value_of(recorded)),), found, (forth, back)), (recorded,))
 
 
-def triples(A, solve, with_vectors):
+def triples(A, solve, with_vectors, given, effects):
     """`svds` of an operator that uses active values; ``solve(operator, with_vectors)`` is SciPy's."""
     plain, m = plain_operator(A, True), A.shape[0]
-    u, s, vt = solve(plain, True)
-    values = s
+    found, (u, s, vt) = _solved(A, plain, solve, with_vectors, given, effects)
     if not with_vectors:
-        values = solve(plain, False)
-        order = np.argsort(s, kind="stable")[np.argsort(np.argsort(values, kind="stable"), kind="stable")]
+        order = np.argsort(s, kind="stable")[np.argsort(np.argsort(found, kind="stable"), kind="stable")]
         u, s, vt = u[:, order], s[order], vt[order]
-    recorded = _columns(A.matvec, np.ascontiguousarray(vt.T)), _columns(A.rmatvec, u)
+    recorded = (_columns(effects.fresh(A.matvec, A), np.ascontiguousarray(vt.T)),
+                _columns(effects.fresh(A.rmatvec, A), u))
+    _demand_found("svds", A, recorded, (u * s, vt.T * s))
 
-    def both(x):
+    def multiply(x):
         return np.concatenate([_product(plain.matvec, x[m:]), _product(plain.rmatvec, x[:m])])
 
     def beside(k, right):
-        return _beside(both, s[k], np.concatenate([u[:, k], vt[k]]) / np.sqrt(2.0), right, "svds")
+        return _beside(multiply, s[k], np.concatenate([u[:, k], vt[k]]) / np.sqrt(2.0), right, "svds")
 
     def forth(moved, turned):
         s_dot = np.sum(u * moved, axis=0)
         if not with_vectors:
             return (s_dot,)
-        found = np.stack([-beside(k, np.concatenate([moved[:, k], turned[:, k]])) for k in range(len(s))], axis=1)
-        return found[:m], s_dot, found[m:].T
+        both = np.stack([-beside(k, np.concatenate([moved[:, k], turned[:, k]])) for k in range(len(s))], axis=1)
+        return both[:m], s_dot, both[m:].T
 
     def back(*bars):
         g_u, g_s, g_v = bars if with_vectors else (None, bars[0], None)
@@ -165,13 +202,12 @@ def triples(A, solve, with_vectors):
             right = np.concatenate([np.zeros(m) if g_u is None else g_u[:, k],
                                     np.zeros(vt.shape[1]) if g_v is None else g_v[k]])
             if np.any(right):
-                found = beside(k, right)
-                bar[:, k] -= found[:m]
-                turned[:, k] -= found[m:]
+                both = beside(k, right)
+                bar[:, k] -= both[:m]
+                turned[:, k] -= both[m:]
         return bar, turned
 
-    found = (u, s, vt) if with_vectors else values
-    return call(_rule("svds", [np.array(value_of(x)) for x in recorded], found, (forth, back)), recorded)
+    return call(_rule("svds", A, [np.array(value_of(x)) for x in recorded], found, (forth, back)), recorded)
 
 
 def norms_of(x, rest, damp, places):
@@ -181,13 +217,8 @@ def norms_of(x, rest, damp, places):
     return {place: norm for place, norm in found if place is not None}
 
 
-def least_squares(name, A, b, solve, damp, places):
+def least_squares(name, A, b, solve, damp, places, effects):
     """What `lsqr` or `lsmr` return for an operator, of which ``solve(operator, b)`` is SciPy's."""
-    with door("effects")({"A": A, "b": b} if recording() is not None else {}) as effects:
-        return _least_squares(name, A, b, solve, damp, places, effects)
-
-
-def _least_squares(name, A, b, solve, damp, places, effects):
     if A.shape[0] < A.shape[1] and not damp:
         raise ActiveError(refusal(f"scipy.sparse.linalg.{name} of a LinearOperator with fewer rows than columns",
                                   "write `A.rmatvec(cg(A @ A.T, b)[0])`, say damp=, or give the sparse matrix itself"))
@@ -206,19 +237,24 @@ def _least_squares(name, A, b, solve, damp, places, effects):
         size = float(np.linalg.norm(right))
         if size == 0.0:
             return np.zeros(len(right))
-        solved = scipy.sparse.linalg.cg(matrix, right / size, rtol=1e-13, atol=0.0, maxiter=20 * len(right) + 100)[0]
-        if not np.linalg.norm(matrix @ solved - right / size) <= _NEAR:
+        most = 20 * len(right) + 100
+        with door("undone")(A):
+            solved = scipy.sparse.linalg.cg(matrix, right / size, rtol=1e-13, atol=0.0, maxiter=most)[0]
+            is_near = np.linalg.norm(matrix @ solved - right / size) <= _NEAR
+        if not is_near:
             raise ArithmeticError(f"scipy.sparse.linalg.{name} of a LinearOperator: the normal equations of the "
                                   "derivative were not solved: give the sparse matrix itself, or say damp= where "
                                   "columns depend on each other")
         return solved * size
 
     whole = scipy.sparse.linalg.LinearOperator((A.shape[1],) * 2, functools.partial(normal, plain), dtype=float)
-    apart = further(whole, _product(plain.rmatvec, np.array(value_of(right))), False) - found[0]
+    with door("undone")(A):
+        normal_right = _product(plain.rmatvec, np.array(value_of(right)))
+    apart = further(whole, normal_right, False) - found[0]
     if not np.linalg.norm(apart) <= _FAR * max(np.linalg.norm(found[0]), 1e-300):
         raise ArithmeticError(f"scipy.sparse.linalg.{name} has not found the solution within {_FAR}, so there is no "
                               "derivative: say atol= and btol=")
-    turned = _product(A.rmatvec, right)
+    turned = _product(effects.fresh(A.rmatvec, A), right)
     known, again = value_of(turned).tobytes(), f"evaluate_primal() cannot call scipy.sparse.linalg.{name} anew, of a "
 
     def first(turned):
@@ -228,7 +264,7 @@ def _least_squares(name, A, b, solve, damp, places, effects):
 
     products = types.SimpleNamespace(matvec=functools.partial(normal, A), dtype=np.dtype(float))
     x = door("by operator")(name, products, turned, first, further, effects)
-    rest = right - _product(A.matvec, x)
+    rest = right - _product(effects.fresh(A.matvec, A), x)
     # At other inputs a replay has raised before.
     made = {place: with_values_of(f"{name} of an operator", lambda _, place=place: found[place], (x,), formula)
             for place, formula in norms_of(x, rest, damp, places).items()}  # fmt: skip

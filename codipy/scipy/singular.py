@@ -22,7 +22,7 @@ from codipy.scipy.eigenpairs import beside
 from codipy.scipy.kernels.calls import demand_real
 from codipy.scipy.kernels.products import by_values, multiplied
 from codipy.scipy.kernels.whole import is_active_array, is_active_matrix, is_operator, matrix_of, parts_of, plain_matrix
-from codipy.scipy.products import triples, uses_variables
+from codipy.scipy.products import effects_of, triples, uses_variables
 
 __all__ = ["FUNCTIONS"]
 
@@ -96,16 +96,25 @@ def svds(A, *args, **kwargs):
     if holds_active(given):
         raise ActiveError(refusal("scipy.sparse.linalg.svds with active arguments beside A", "say codipy.value(x)"))
     options = {key: value_tree((x,))[0] for key, x in given.items()}
+    with effects_of({"A": A, **given}) as effects:
+        return _found(A, options, given, effects)
+
+
+def _found(A, options, given, effects):
     is_free = is_operator(A) and uses_variables(A)
     if not is_free and not is_active_matrix(A) and not is_active_array(A):
-        return _ORIGINAL(value_tree((plain_matrix(A),))[0], **options)
+        effects.begin()
+        found = _ORIGINAL(value_tree((plain_matrix(A),))[0], **options)
+        effects.solved()
+        return found
     demand_real("scipy.sparse.linalg.svds", A, instead="take np.linalg.svd(A.toarray(), full_matrices=False)")
     with_vectors = options.pop("return_singular_vectors", True)
     if isinstance(with_vectors, str):
         raise ActiveError(refusal("scipy.sparse.linalg.svds with vectors of one side alone",
                                   "say return_singular_vectors=True"))  # fmt: skip
     if is_free:
-        return triples(A, lambda A, wanted: _ORIGINAL(A, **options, return_singular_vectors=wanted), bool(with_vectors))
+        return triples(A, lambda A, wanted: _ORIGINAL(A, **options, return_singular_vectors=wanted), bool(with_vectors),
+                       given, effects)  # fmt: skip
     structure, values = parts_of(A)
     return call(_rule(structure, options, bool(with_vectors)), (values,))
 

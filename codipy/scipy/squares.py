@@ -33,7 +33,7 @@ from codipy.scipy.kernels.whole import (
     plain_matrix,
     structure_of,
 )
-from codipy.scipy.products import least_squares, norms_of, uses_variables
+from codipy.scipy.products import effects_of, least_squares, norms_of, uses_variables
 from codipy.scipy.solved import Equations
 
 __all__ = ["FUNCTIONS"]
@@ -95,10 +95,17 @@ def _squares(name, norms):
     def function(A, b, *args, **kwargs):
         A = matrix_of(A)
         given = dict(list(signature.bind(A, b, *args, **kwargs).arguments.items())[2:])
+        with effects_of({"A": A, "b": b, **given}) as effects:
+            return found_of(A, b, given, effects)
+
+    def found_of(A, b, given, effects):
         if is_active_matrix(A) or holds_variables((A, b, given)) or is_operator(A) and uses_variables(A):
             demand_real(f"scipy.sparse.linalg.{name}", A, b, instead="take np.linalg.lstsq(A.toarray(), b)")
         else:
-            return original(*value_tree((plain_matrix(A), b)), **value_tree(given))
+            effects.begin()
+            found = original(*value_tree((plain_matrix(A), b)), **value_tree(given))
+            effects.solved()
+            return found
         if holds_active(given):
             raise ActiveError(refusal(
                 f"scipy.sparse.linalg.{name} with active options",
@@ -107,7 +114,7 @@ def _squares(name, norms):
         options = value_tree(given)
         damp = float(options.get("damp", 0.0))
         if is_operator(A):
-            return least_squares(name, A, b, lambda A, b: original(A, b, **options), damp, norms)
+            return least_squares(name, A, b, lambda A, b: original(A, b, **options), damp, norms, effects)
         structure, values, matrix = _parts(A)
         b = asarray(b)
         b = b.ravel() if b.ndim == 2 else b

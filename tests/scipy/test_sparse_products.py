@@ -98,6 +98,90 @@ def test_values_and_derivatives(name):
         np.testing.assert_allclose(codipy.grad(f, strategy=strategy)(P), gradient, rtol=1e-9)
 
 
+class Filling:
+    """A product that fills the same array each time, and counts."""
+
+    def __init__(self, multiply, calls):
+        self._multiply, self._filled, self._calls = multiply, None, calls
+
+    def __call__(self, v):
+        self._calls.append(1)
+        product = np.ravel(self._multiply(v))
+        if self._filled is None:
+            self._filled = np.zeros(len(product))
+        self._filled[:] = product
+        return self._filled
+
+
+def filling(A, calls, matvec=True, rmatvec=True):
+    forth, back = (Filling(by, calls) if fills else by for by, fills in ((A.matvec, matvec), (A.rmatvec, rmatvec)))
+    return linalg.LinearOperator(A.shape, forth, back, dtype=float)
+
+
+# By an operator and what it is handed.
+OF_OPERATORS = {
+    "eigsh": (square, lambda A, p: linalg.eigsh(A, 3, **V0)[0] @ K[1:4]),
+    "eigsh's vectors": (square, lambda A, p: np.sum(linalg.eigsh(A, 2, which="SA", **V0)[1][:, 1] ** 4)),
+    "eigsh's values": (square, lambda A, p: linalg.eigsh(A, 3, return_eigenvectors=False, **V0) @ K[1:4]),
+    "lsqr": (tall, lambda A, p: np.sum(linalg.lsqr(A, B * p[0], **FINE)[0] ** 2)),
+    "lsmr": (tall, lambda A, p: np.sum(linalg.lsmr(A, B, damp=0.3, **FINE)[0] ** 2)),
+    "passive": (lambda p: tall(P), lambda A, p: np.sum(linalg.lsmr(A, B * p[1], **FINE)[0] ** 2)),
+    "cg": (lambda p: square(P + 3.0), lambda A, p: np.sum(linalg.cg(A, B[:N] * p[1], rtol=1e-13)[0] ** 2)),
+    "constant": (lambda p: square(P), lambda A, p: linalg.eigsh(A, 3, **V0)[0] @ K[1:4] * p[0]),
+}
+CALLS = []
+
+
+@pytest.mark.parametrize("name", OF_OPERATORS)
+def test_products_that_fill_one_array(name):
+    make, solve = OF_OPERATORS[name]
+
+    def f(p, calls):
+        return solve(filling(make(p), calls), p) + len(calls)
+
+    value, gradient = codipy.value_and_grad(lambda p: f(p, []))(P)
+    assert value == f(P, [])
+    np.testing.assert_allclose(gradient, codipy.grad(lambda p: solve(make(p), p))(P), rtol=1e-9)
+    before = len(CALLS)
+    codipy.grad(lambda p: f(p, CALLS))(P)      # the sweep, too, leaves no calls of its own
+    between = len(CALLS)
+    f(P, CALLS)
+    assert between - before == len(CALLS) - between
+
+
+def test_products_that_fill_one_array_of_singular_values():
+    def f(p, **fills):
+        return linalg.svds(filling(tall(p), [], **fills), 3, **V0)[1] @ K[1:4]
+
+    expected = codipy.grad(FIRST["singular values"])(P)
+    np.testing.assert_allclose(codipy.grad(lambda p: f(p, matvec=False))(P), expected, rtol=1e-9)
+    with pytest.raises(ArithmeticError, match="has not found singular vectors .* return a new array each time"):
+        codipy.grad(f)(P)      # nor has it in the plain run
+
+
+def test_what_are_no_eigenvectors():
+    def f(p):
+        return linalg.eigsh(linalg.LinearOperator((N, N), lambda v: p[0] * K * v.ravel() + np.roll(v, 1).ravel()), 2,
+                            **V0)[0][0]  # fmt: skip
+
+    with pytest.raises(ArithmeticError, match="has not found eigenvectors .* a symmetric matrix"):
+        codipy.grad(f)(P)
+
+
+def test_what_products_keep_is_no_constant():
+    def f(p):
+        kept = []
+
+        def multiply(v):
+            kept[:] = [v[0] * p[0]]
+            return p[1] * K * v + np.roll(v, 1) + np.roll(v, -1)
+
+        return linalg.eigsh(linalg.LinearOperator((N, N), multiply, dtype=float), 2, **V0)[0][0] + kept[0]
+
+    with pytest.raises(codipy.errors.TapeError):
+        codipy.grad(f)(P)
+
+
 @pytest.mark.parametrize("name", ["lsqr", "passive operator", "cg of an array"])
 def test_second_order(name):
     expected = differences(codipy.grad(ANY[name]))
