@@ -31,7 +31,7 @@ from codipy.active.doors import door
 from codipy.active.scalar.given import method_of
 from codipy.active.scalar.kinds import converted
 from codipy.errors import ActiveError
-from codipy.numpy.arguments import PLAIN, copied, fillable, holds_array
+from codipy.numpy.arguments import PLAIN, copied, each, fillable, holds_array, is_of_objects
 from codipy.numpy.views import Shown
 from codipy.tape import active_tape
 
@@ -144,13 +144,15 @@ def _leaves(function, tree):
     if isinstance(tree, (list, tuple)):
         return [_leaves(function, leaf) for leaf in tree]
     if isinstance(tree, np.ndarray) and tree.dtype == object:
-        return _leaves(function, tree.tolist())
+        return each(function, tree) if tree.ndim and is_of_objects(tree) else _leaves(function, tree.tolist())
     return function(tree)
 
 
-def _as_object(leaf):
-    """What NumPy puts into an array of objects for a leaf: a Real as it is, the numbers of an Array."""
-    return door("boxed")(leaf) if type(leaf) is Array else leaf
+def _as_objects(tree):
+    """What NumPy puts into an array of objects for the leaves of a tree: a Real as it is, the numbers of an Array."""
+    if isinstance(tree, (list, tuple)):
+        return [_as_objects(leaf) for leaf in tree]
+    return door("boxed")(tree) if type(tree) is Array else tree
 
 
 def _flat_identifiers(tree):
@@ -167,7 +169,7 @@ def _of_movables(function, tree, dtype, *args, **kwargs):
     kwargs.pop("like", None)
     values = function(_leaves(plain, tree), dtype, *args, **kwargs)
     if values.dtype == object:
-        tree = _leaves(_as_object, tree) if holds_array(tree) else tree  # a tuple can be an object of its own
+        tree = _as_objects(tree) if holds_array(tree) else tree  # a tuple can be an object of its own
         return function(tree, object, *args, **kwargs)
     if values.dtype.kind != "f":
         return values  # integers and flags have no derivative, and text has none either
@@ -287,6 +289,8 @@ def _number(x):
 
 @functools.wraps(np.fromiter, updated=())
 def fromiter(iter, dtype, count=-1, *, like=None):
+    if np.dtype(dtype) == np.object_:
+        return np.fromiter(iter, dtype, count)  # each as it is
     items = [x if type(x) in PLAIN or type(x) is Real else copied(x)
              for x in (iter if count < 0 else itertools.islice(iter, count))]
     if not holds_movable(items):

@@ -17,9 +17,9 @@ from codipy.active.recordings import status
 from codipy.errors import ActiveError
 
 __all__ = [
-    "PLAIN", "apart", "assign", "bind", "call_with", "check_out", "copied", "fillable", "gather_tree", "holds_active",
-    "holds_array", "holds_complex", "holds_variables", "identifier_tree", "kept_by", "laid_identifier_tree", "laid_out",
-    "parameters", "rebuilt", "refuse", "value_leaf", "value_tree",
+    "PLAIN", "apart", "assign", "bind", "call_with", "check_out", "copied", "each", "fillable", "gather_tree", "holds_active",
+    "holds_array", "holds_complex", "holds_objects", "holds_variables", "identifier_tree", "is_of_objects", "kept_by",
+    "laid_identifier_tree", "laid_out", "parameters", "rebuilt", "refuse", "sees_objects", "value_leaf", "value_tree",
 ]  # fmt: skip
 
 
@@ -34,6 +34,7 @@ _SPREADING = frozenset({
 _OURS = frozenset({Array, Real})
 _COMPLEX = frozenset({np.dtype(np.complex128), np.dtype(np.complex64)})
 PLAIN = frozenset({int, float, bool, str, type(None), np.float64, np.int64})
+_NO_OBJECTS = (bool, int, float, complex, str, bytes, np.generic, np.dtype, type, range, slice, type(np._NoValue))
 
 
 def _holds(tree):
@@ -95,30 +96,62 @@ def rebuilt(tree, leaf):
 
 
 def _unboxed(leaf, x, dtype):
-    """An object array with something of ours inside, made of numbers."""
-    return np.array([leaf(item) for item in x.flat], dtype).reshape(x.shape)
+    """An array of objects with something of ours inside: an array of numbers, where all of them are numbers."""
+    return each(leaf, x) if is_of_objects(x) else np.array([leaf(item) for item in x.flat], dtype).reshape(x.shape)
+
+
+def each(function, x):
+    """An array of objects of what a function makes of each element of one."""
+    row = np.empty(x.size, object)
+    for k, item in enumerate(x.flat):
+        row[k] = function(item)
+    return row.reshape(x.shape)
 
 
 def _is_number(x):
-    return type(x) in _OURS or isinstance(x, (int, float, np.floating, np.integer, np.bool_))
+    if type(x) is Array:
+        return not x.ndim
+    return type(x) is Real or isinstance(x, (int, float, np.floating, np.integer, np.bool_))
+
+
+def is_of_objects(x):
+    """Whether x is an array of objects of which one is no number: an array, None, or what the user has made.
+
+    NumPy computes with each element of such an array as it is; it is no array of numbers with more axes.
+    """
+    return isinstance(x, np.ndarray) and x.dtype == object and not all(map(_is_number, x.flat))
+
+
+def sees_objects(x):
+    """Whether NumPy computes with each element of x as it is: an array of objects that is no Array's numbers."""
+    return isinstance(x, np.ndarray) and x.dtype == object and (is_of_objects(x) or not _holds(x))
+
+
+def _is_object(x):
+    if isinstance(x, np.ndarray):
+        return is_of_objects(x)
+    return not (isinstance(x, _NO_OBJECTS) or is_complex_variable(x)) and np.asarray(x).dtype == object
+
+
+def holds_objects(tree):
+    """Whether objects that are no numbers are among the operands of a function: in an array, in a list or alone."""
+    kind = type(tree)
+    if kind in _OURS or kind in PLAIN:
+        return False
+    if isinstance(tree, (list, tuple)):
+        return not PLAIN.issuperset(map(type, tree)) and any(map(holds_objects, tree))
+    if isinstance(tree, dict):
+        return any(map(holds_objects, tree.values()))
+    return _is_object(tree)
 
 
 def value_leaf(x):
     """The plain value of a leaf of a tree."""
-    if isinstance(x, np.ndarray) and _holds(x):
-        if all(map(_is_number, x.flat)):
-            return _unboxed(plain, x, float)
-        row = np.empty(x.size, object)  # beside other objects numbers are objects, too
-        for k, item in enumerate(x.flat):
-            row[k] = plain(item)
-        return row.reshape(x.shape)
-    return plain(x)
+    return _unboxed(plain, x, float) if isinstance(x, np.ndarray) and _holds(x) else plain(x)
 
 
 def _identifiers(x):
-    if isinstance(x, np.ndarray) and _holds(x):
-        return _unboxed(identifiers, x, np.int32)
-    return identifiers(x)
+    return _unboxed(identifiers, x, np.int32) if isinstance(x, np.ndarray) and _holds(x) else identifiers(x)
 
 
 def value_tree(tree):

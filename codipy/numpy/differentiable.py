@@ -12,7 +12,17 @@ from codipy.active.array import Array, Real, call, from_nested
 from codipy.active.doors import door
 
 from . import registry
-from .arguments import PLAIN, assign, bind, holds_active, kept_by, parameters, refuse, value_tree
+from .arguments import (
+    PLAIN,
+    assign,
+    bind,
+    holds_active,
+    is_of_objects,
+    kept_by,
+    parameters,
+    refuse,
+    value_tree,
+)  # fmt: skip
 from .names import of_name
 from .rules.eigen import comes_out_complex
 
@@ -24,7 +34,7 @@ __all__ = [
 
 def operand(x):
     """An Array of what holds active elements; plain lists and numbers of lists as arrays."""
-    if isinstance(x, np.ndarray) and x.dtype == object:
+    if isinstance(x, np.ndarray) and x.dtype == object and not is_of_objects(x):
         x = x.tolist()
     if isinstance(x, (list, tuple)) and holds_active(x):
         return from_nested(x)

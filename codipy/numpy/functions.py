@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from codipy.active.array import Array
+from codipy.active.array import Array, Real
 from codipy.active.recordings import status
 
 from . import composite, creation, differentiable, movement, order, passive, refused, registry, views, writers
@@ -18,19 +18,24 @@ from .arguments import (
     call_with,
     holds_active,
     holds_complex,
+    holds_objects,
     holds_variables,
     kept_by,
     parameters,
     refuse,
+    sees_objects,
     value_tree,
 )
 from .names import of_name
 from .outputs import door_with_out
+from .outside import boxed
 from .rules.scans import UFUNC_PARTIALS
 from .views import Shown
 
 __all__ = ["SETS", "SHORT", "array_function", "name_of"]
 
+_OBJECTS = ("an operand holds objects that are no numbers, and only numbers can be combined with an Array: write a loop over "
+            "them, or keep numbers in an array of their own (arrays in a list, which np.stack joins)")
 _WRITE = "leave it away, or say codipy.value(x) where the derivative is not wanted"
 
 
@@ -124,6 +129,12 @@ SHORT |= {(ufunc, "reduce"): registry.PRIMITIVES[f"{ufunc.__name__}.reduce"] for
 _PRODUCTS = {"dot", "einsum", "inner", "linalg.matmul", "linalg.multi_dot", "linalg.tensordot", "tensordot", "vdot"}
 
 
+# Of arrays of objects they are made of the operators of the elements; others look at dtypes or call methods.
+_OF_OPERATORS = {"convolve", "correlate", "dot", "einsum", "inner", "kron", "outer", "tensordot", "vdot"}
+# Their operands are whatever the user's function takes.
+_CALLING = {"apply_along_axis", "apply_over_axes"}
+
+
 _SAVING = {"save", "savetxt", "savez", "savez_compressed"}  # plain values, where nothing records
 
 
@@ -165,11 +176,26 @@ def array_function(func, types, args, kwargs):
         or kwargs.get("dtype") is not None and np.dtype(kwargs["dtype"]).kind == "c"
     ):
         return differentiable.of_complex(func, args, kwargs)
+    if name in _OF_OPERATORS and (any(map(sees_objects, args)) or any(map(sees_objects, kwargs.values()))):
+        return _on_objects(func, name, args, kwargs)
+    if name in SETS["differentiable"] and name not in _CALLING and (holds_objects(args) or holds_objects(kwargs)):
+        refuse(name, _OBJECTS)
     if handler is None:
         if name in _SAVING and status.recording() is None:
             return func(*value_tree(args), **value_tree(kwargs))
         refuse(name, _reason(name) or f"codipy has no derivative for it: {_WRITE}")
     return handler(func, args, kwargs) if name != "dot" else _without_axes(handler(func, args, kwargs))
+
+
+def _on_objects(func, name, args, kwargs):
+    """NumPy's own function, which computes with each element of an array of objects as it is: with Reals of an Array."""
+    if kwargs.get("out") is not None:
+        refuse(name, "out= of numbers cannot hold the objects that an operand holds: leave it away")
+    return func(*map(_boxed, args), **{key: _boxed(value) for key, value in kwargs.items()})
+
+
+def _boxed(x):
+    return boxed(x) if type(x) in (Array, Real) else x
 
 
 def _demand_own_out(bound):

@@ -25,6 +25,7 @@ from .arguments import (
     value_tree,
 )  # fmt: skip
 from .decisions import decision, keep
+from .names import of_name
 from .views import Shown
 
 __all__ = ["DATA", "FUNCTIONS", "SPECIAL", "move", "pieces"]
@@ -58,6 +59,9 @@ DATA = {
     "where": "x y",
 }
 
+# They look at no element, and what they give of an array is elements of it.
+_SHOWING = frozenset(map(of_name, views.DATA))
+
 # Arguments that mean something for values only.
 _VALUES_ONLY = ("out", "dtype", "casting")
 
@@ -70,7 +74,7 @@ def move(func, data, args, kwargs):
     """
     bound = bind(func, args, kwargs)
     out = bound.pop("out", None)
-    shown = Shown()
+    shown = Shown(as_they_are=func in _SHOWING)
     values = call_with(func, bound, shown.tree, data)
     ids = None
     if any(holds_active(bound.get(name)) for name in data):

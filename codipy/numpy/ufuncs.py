@@ -12,7 +12,17 @@ from codipy.active.arrays.elementwise_door import elementwise, overlap
 from codipy.active.doors import door
 
 from . import differentiable, registry, sparse, special, ufunc_methods
-from .arguments import apart, assign, fillable, gather_tree, holds_active, holds_array, refuse, value_tree
+from .arguments import (
+    apart,
+    assign,
+    fillable,
+    gather_tree,
+    holds_active,
+    holds_array,
+    refuse,
+    sees_objects,
+    value_tree,
+)  # fmt: skip
 from .decisions import decision, keep
 from .elementary import elementwise_primitive
 from .laid_out import loop_for, with_values_for
@@ -324,6 +334,23 @@ def _on_values(ufunc, method, inputs, kwargs, outs):
     return tuple(found) if len(found) > 1 else found[0]
 
 
+def _on_objects(ufunc, method, inputs, kwargs, outs):
+    """NumPy's own call on arrays of objects, where Arrays are those of their elements; so the result is of objects."""
+    if method == "at" and type(inputs[0]) is Array:
+        return ufunc.at(np.array(plain(inputs[0])), *inputs[1:])  # into which NumPy puts no objects
+    inputs = tuple(boxed(x) if type(x) in (Array, Real) else x for x in inputs)
+    if "where" in kwargs:
+        kwargs["where"] = value_tree(kwargs["where"])
+    if outs is None:
+        return getattr(ufunc, method)(*inputs, **kwargs)
+    copies = tuple(np.array(plain(out)) if isinstance(out, Array) else out for out in outs)
+    made = getattr(ufunc, method)(*inputs, out=copies, **kwargs)  # objects into one of numbers NumPy refuses
+    made = made if isinstance(made, tuple) else (made,)
+    outs = (*outs, *(None for _ in made[len(outs) :]))
+    found = [assign(part, out, 0) if isinstance(out, Array) else part for part, out in zip(made, outs)]
+    return tuple(found) if len(found) > 1 else found[0]
+
+
 def _foreign(x):
     """Whether x has a ufunc door of its own, and should be asked."""
     if is_complex_variable(x):
@@ -362,6 +389,8 @@ def array_ufunc(ufunc, method, inputs, kwargs):
     if any(map(_is_complex, inputs[::2] if method == "at" else inputs)) or np.dtype(kwargs.get("dtype")).kind == "c":
         options = kwargs if outs is None else {**kwargs, "out": outs}
         return door("complexes")().array_ufunc(ufunc, method, inputs, options)
+    if any(map(sees_objects, inputs)) and holds_active(inputs):
+        return _on_objects(ufunc, method, inputs, kwargs, outs)
     if method == "at":
         return ufunc_methods.at(ufunc, *inputs)
     written = outs is not None and kwargs.get("where", True) is not True and holds_active(outs)

@@ -66,11 +66,13 @@ class Shown:
     ----------
     writable : bool
         Whether stand-ins are where the Arrays are; if not, for functions that may write, views are.
+    as_they_are : bool
+        Whether arrays of objects stand for themselves, for functions that look at no element, not for their values.
     """
 
-    def __init__(self, writable=True):
+    def __init__(self, writable=True, as_they_are=False):
         self.pairs = []
-        self.writable = writable
+        self.writable, self.as_they_are = writable, as_they_are
 
     def tree(self, tree):
         """The tree of arguments with stand-ins for Arrays, and values of everything else."""
@@ -78,7 +80,7 @@ class Shown:
 
     def _stand_in(self, x):
         if type(x) is not Array:
-            x = value_leaf(x)
+            x = x if self.as_they_are and isinstance(x, np.ndarray) else value_leaf(x)
             if isinstance(x, np.ndarray):
                 self.pairs.append((x, None))
             return x

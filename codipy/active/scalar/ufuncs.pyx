@@ -77,7 +77,7 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
         if current() != NULL:     # whether a program meets objects must not depend on what is active
             return door("fillable")(getattr(ufunc, method)(*map(_value, inputs), **options))
         return getattr(ufunc, method)(*map(_value, inputs), **options)
-    if method != "__call__" and ufunc.nin == 2 and _says_truth(ufunc) and not any(map(_is_array, inputs)):
+    if (method != "__call__" and ufunc.nin == 2 or outputs) and _says_truth(ufunc) and not any(map(_is_array, inputs)):
         return getattr(ufunc, method)(*map(_value, inputs), **options)
     if method == "reduce" and active and not outputs and ufunc.nin == 2:
         return door("ufunc")(ufunc, method, (door("array")(inputs[0]),), options)[()]
