@@ -144,7 +144,7 @@ def _leaves(function, tree):
     if isinstance(tree, (list, tuple)):
         return [_leaves(function, leaf) for leaf in tree]
     if isinstance(tree, np.ndarray) and tree.dtype == object:
-        return each(function, tree) if tree.ndim and is_of_objects(tree) else _leaves(function, tree.tolist())
+        return each(function, tree) if is_of_objects(tree) else _leaves(function, tree.tolist())
     return function(tree)
 
 

@@ -147,11 +147,15 @@ def holds_objects(tree):
 
 def value_leaf(x):
     """The plain value of a leaf of a tree."""
-    return _unboxed(plain, x, float) if isinstance(x, np.ndarray) and _holds(x) else plain(x)
+    return _unboxed(plain, x, float) if _holds_ours(x) else plain(x)
 
 
 def _identifiers(x):
-    return _unboxed(identifiers, x, np.int32) if isinstance(x, np.ndarray) and _holds(x) else identifiers(x)
+    return _unboxed(identifiers, x, np.int32) if _holds_ours(x) else identifiers(x)
+
+
+def _holds_ours(x):
+    return isinstance(x, np.ndarray) and x.dtype == object and not _OURS.isdisjoint(map(type, x.flat))
 
 
 def value_tree(tree):

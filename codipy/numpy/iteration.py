@@ -9,11 +9,11 @@ import math
 
 import numpy as np
 
-from codipy.active.array import Array
+from codipy.active.array import Array, Real
 from codipy.active.doors import door
 from codipy.active.recordings import status
 from codipy.numpy.allocation import arange, array, asarray, fresh, holds_movable, linspace
-from codipy.numpy.arguments import gather_tree, holds_active, identifier_tree, refuse
+from codipy.numpy.arguments import gather_tree, holds_active, identifier_tree, refuse, value_leaf
 from codipy.numpy.rules.building import in_memory
 
 __all__ = ["broadcast", "c_", "ndenumerate", "nditer", "r_", "vectorize"]
@@ -114,7 +114,7 @@ class vectorize(np.vectorize):
 
 def _value(x):
     """The numbers of a variable, real or complex; anything else unchanged."""
-    return x.value if holds_movable(x) else x
+    return value_leaf(x) if isinstance(x, np.ndarray) else x.value if holds_movable(x) else x
 
 
 def _asarrays(args):
@@ -166,6 +166,8 @@ class _Joiner:
         values = self._original[tuple(map(_value, items))]
         if not any(map(holds_movable, items)):
             return fresh(values)
+        if values.dtype == object:
+            return self._original[tuple(door("boxed")(x) if type(x) in (Array, Real) else x for x in items)]
         if values.dtype.kind == "c":
             moved, numbers = door("complexes")().moved, door("complexes")().pair_identifiers
         else:

@@ -10,6 +10,7 @@ import numpy as np
 from codipy.active.array import Array, Real, call, identifiers, is_complex_variable, plain
 from codipy.active.arrays.elementwise_door import elementwise, overlap
 from codipy.active.doors import door
+from codipy.active.recordings import status
 
 from . import differentiable, registry, sparse, special, ufunc_methods
 from .arguments import (
@@ -334,6 +335,14 @@ def _on_values(ufunc, method, inputs, kwargs, outs):
     return tuple(found) if len(found) > 1 else found[0]
 
 
+def _computes_objects(inputs, outs):
+    """Whether NumPy's result is of objects, and has to be: numbers among them alone make an Array."""
+    if any(map(sees_objects, inputs)):
+        return True
+    return outs is not None and any(isinstance(x, np.ndarray) and x.dtype == object for x in inputs) and any(
+        isinstance(out, np.ndarray) and out.dtype == object for out in outs)  # fmt: skip
+
+
 def _on_objects(ufunc, method, inputs, kwargs, outs):
     """NumPy's own call on arrays of objects, where Arrays are those of their elements; so the result is of objects."""
     if method == "at" and type(inputs[0]) is Array:
@@ -389,7 +398,7 @@ def array_ufunc(ufunc, method, inputs, kwargs):
     if any(map(_is_complex, inputs[::2] if method == "at" else inputs)) or np.dtype(kwargs.get("dtype")).kind == "c":
         options = kwargs if outs is None else {**kwargs, "out": outs}
         return door("complexes")().array_ufunc(ufunc, method, inputs, options)
-    if any(map(sees_objects, inputs)) and holds_active(inputs):
+    if not status.in_passive() and _computes_objects(inputs, outs):
         return _on_objects(ufunc, method, inputs, kwargs, outs)
     if method == "at":
         return ufunc_methods.at(ufunc, *inputs)

@@ -21,7 +21,7 @@ import scipy.fft
 from codipy.active.array import Array, Real, call, is_complex_variable
 from codipy.active.doors import door
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import fillable, holds_variables, rebuilt, refuse, value_leaf
+from codipy.numpy.arguments import fillable, holds_variables, is_of_objects, rebuilt, refuse, value_leaf
 from codipy.numpy.modules import module_for
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.fft import fit, reverses
@@ -87,6 +87,8 @@ def _entered(name, record):
             refuse(f"scipy.fft.{name}", "it has derivatives by its array alone: say codipy.value(x) of the others")
         options = rebuilt(options, _plain)
         x = asarray(given)
+        if is_of_objects(x):
+            refuse(f"scipy.fft.{name}", "its array holds objects that are no numbers: keep numbers in an array of their own")
         if not holds_variables(x):
             return fillable(original(_plain(x), **options))
         axes = options.get("axes", options.get("s"))
