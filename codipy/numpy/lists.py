@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import functools
+import sys
 from types import BuiltinFunctionType, FunctionType
 
 import numpy as np
 
 from codipy.active.array import is_complex_variable
 from codipy.active.array_type import Array
-from codipy.active.arrays.listed import Listed, Standing
+from codipy.active.arrays.listed import Asked, Listed, Standing
 from codipy.active.arrays.reductions import learn_sums, summed
 from codipy.active.recordings.status import recording
 from codipy.active.scalar.given import method_of
@@ -85,14 +86,21 @@ def listed(ufunc):
     return Listed(ufunc, _operand, _converted)
 
 
-def _asking(function):
-    """A function of NumPy that also sees active values in parameters which NumPy asks nothing."""
+def _unasked(function):
+    """The names of parameters that NumPy's protocol does not ask, their places, and the first of these or what is last."""
     unasked = frozenset(_UNASKED.get(function.__name__, "").split())
     if not unasked:
-        return function
+        return unasked, [], sys.maxsize
     known = parameters(function).positional
     places = sorted(known.index(name) for name in unasked if name in known)
-    first = places[0] if places else len(known)
+    return unasked, places, places[0] if places else len(known)
+
+
+def _asking(function):
+    """A function of NumPy that also sees active values in parameters which NumPy asks nothing."""
+    unasked, places, first = _unasked(function)
+    if not unasked:
+        return function
 
     @functools.wraps(function, updated=())
     def asking(*args, **kwargs):
@@ -107,18 +115,15 @@ def _asking(function):
 
 def _of_arguments(function):
     asked = _asking(function)
+    unasked, _, first = _unasked(function)
 
     @functools.wraps(function, updated=())
     def call(*args, **kwargs):
-        for x in args:  # most calls have only these, and should not wait for more than this
-            if type(x) not in _SEEN:
-                args = [_converted(x, function.__name__) for x in args]
-                break
-        if kwargs and not _SEEN.issuperset(map(type, kwargs.values())):
-            kwargs = {name: _converted(x, function.__name__) for name, x in kwargs.items()}
+        args = [_converted(x, function.__name__) for x in args]
+        kwargs = {name: _converted(x, function.__name__) for name, x in kwargs.items()}
         return asked(*args, **kwargs)
 
-    return call
+    return Asked(function, call, _SEEN, first, unasked)
 
 
 def _of_sum(function, is_mean):
@@ -246,7 +251,7 @@ def standing(module, functions):
     """
     found = {}
     for name, function in functions.items():
-        if type(function) in (FunctionType, BuiltinFunctionType):
+        if type(function) in (FunctionType, BuiltinFunctionType, Asked):
             original = getattr(module, name)
             if original is not function and not isinstance(original, type):
                 found[name] = Standing(original, function)

@@ -25,6 +25,17 @@ class Listed(Replacement):
     ) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
+class Asked(Replacement):
+    def __init__(
+        self,
+        original: Callable[..., Any],
+        otherwise: Callable[..., Any],
+        kinds: frozenset[type],
+        first: int,
+        unasked: frozenset[str],
+    ) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
 class Standing(Replacement):
     def __init__(self, original: Callable[..., Any], function: Callable[..., Any]) -> None: ...
     @property
