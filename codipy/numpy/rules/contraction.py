@@ -110,10 +110,15 @@ def _product(a, b, out, shape_a, shape_b):
     return *orders, (*lead, m, k), (*lead, k, n), tuple(sizes[c] for c in found)
 
 
-def _pair(a, b, out, x, y):
-    """``np.einsum("a,b->out", x, y)`` by a product of matrices, where it is one."""
-    product = _product(a, b, out, x.shape, y.shape)
-    return np.einsum(f"{a},{b}->{out}", x, y) if product is None else _multiplied(product, x, y)
+def _pair(a, b, out, sizes):
+    """How ``a,b->out`` is computed: as `_product` says, or else by what `np.einsum` takes."""
+    product = _product(a, b, out, *[tuple([sizes[c] for c in s]) for s in (a, b)])
+    return f"{a},{b}->{out}" if product is None else product
+
+
+def _contracted(pair, x, y):
+    """What `_pair` says, of two arrays."""
+    return np.einsum(pair, x, y) if type(pair) is str else _multiplied(pair, x, y)
 
 
 def _multiplied(product, x, y):
@@ -128,7 +133,7 @@ def _multiplied(product, x, y):
 
 @lru_cache(maxsize=1024)
 def _steps(inputs, output, shapes, optimize):
-    """The contractions of pairs that make the result: (letters, letters, letters of the pair's product) by place.
+    """The contractions of pairs that make the result: places of two, and how they, and cotangents of each, are computed.
 
     None where cotangents are more than products: letters that repeat, broadcast, or stand in one operand alone.
     """
@@ -148,7 +153,7 @@ def _steps(inputs, output, shapes, optimize):
         (i, a), (j, b) = (left.pop(place) for place in sorted(places, reverse=True))
         wanted = set(output).union(*(s for _, s in left))
         made = "".join(c for c in dict.fromkeys(a + b) if c in wanted) if left else output
-        steps.append((i, a, j, b, made))
+        steps.append((i, j, _pair(a, b, made, sizes), _pair(made, b, a, sizes), _pair(made, a, b, sizes)))
         left.append((number, made))
     return steps
 
@@ -157,18 +162,18 @@ def _by_pairs(g, steps, operands, wanted):
     """The cotangents of the operands that are wanted, back through the contractions of pairs."""
     values, count = list(operands), len(operands)
     active = [k in wanted for k in range(count)]
-    for i, a, j, b, made in steps:
-        values.append(_pair(a, b, made, values[i], values[j]) if len(values) < count + len(steps) - 1 else None)
+    for i, j, forward, _, _ in steps:
+        values.append(_contracted(forward, values[i], values[j]) if len(values) < count + len(steps) - 1 else None)
         active.append(active[i] or active[j])
     bars = [None] * len(values)
     bars[-1] = g
     for number in range(len(steps) - 1, -1, -1):
-        i, a, j, b, made = steps[number]
+        i, j, _, to_first, to_second = steps[number]
         bar = bars[count + number]
         if active[i]:
-            bars[i] = _pair(made, b, a, bar, values[j])
+            bars[i] = _contracted(to_first, bar, values[j])
         if active[j]:
-            bars[j] = _pair(made, a, b, bar, values[i])
+            bars[j] = _contracted(to_second, bar, values[i])
     return bars
 
 
@@ -214,10 +219,10 @@ def _vjp(g, out, args, kwargs, argnums):
         products = _products(args[0], args[1].shape, args[2].shape, *argnums)
         if products is not None:
             return [_multiplied(product, g, args[other]) for other, product in products]
-    args = _dense(args)
-    if isinstance(args[0], str) and is_plain(g, *args[1:]):
+    if type(args[0]) is str and is_plain(g, *args[1:]):
         places, inputs, output = _parsed(args[0], *[a.ndim for a in args[1:]])
     else:
+        args = _dense(args)
         places, inputs, output = parse(args)
     operands = [args[k] for k in places]
     if len(operands) > 1 and is_plain(g, *operands):
