@@ -11,8 +11,8 @@ import numpy as np
 
 from codipy.active.array import is_complex_variable
 from codipy.active.array_type import Array
-from codipy.active.arrays.listed import Asked, Listed, Standing
-from codipy.active.arrays.reductions import learn_sums, summed
+from codipy.active.arrays.listed import Asked, Listed, Standing, Summing
+from codipy.active.arrays.reductions import learn_sums
 from codipy.active.recordings.status import recording
 from codipy.active.scalar.given import method_of
 from codipy.active.scalar.real import Real
@@ -126,21 +126,6 @@ def _of_arguments(function):
     return Asked(function, call, _SEEN, first, unasked)
 
 
-def _of_sum(function, is_mean):
-    """A sum or a mean, which is asked for often and may be of what nobody else has: not through NumPy's protocol."""
-    ordinary = _of_arguments(function)
-
-    @functools.wraps(function, updated=())
-    def call(*args, **kwargs):
-        if args and type(args[0]) is Array:
-            found = summed(args, kwargs, is_mean)
-            if found is not NotImplemented:
-                return found
-        return ordinary(*args, **kwargs)
-
-    return call
-
-
 def _of_sequence(function):
     @functools.wraps(function, updated=())
     def call(first, *args, **kwargs):
@@ -251,7 +236,7 @@ def standing(module, functions):
     """
     found = {}
     for name, function in functions.items():
-        if type(function) in (FunctionType, BuiltinFunctionType, Asked):
+        if type(function) in (FunctionType, BuiltinFunctionType, Asked, Summing):
             original = getattr(module, name)
             if original is not function and not isinstance(original, type):
                 found[name] = Standing(original, function)
@@ -273,7 +258,7 @@ FUNCTIONS["piecewise"] = _of_pieces(np.piecewise)
 FUNCTIONS["trim_zeros"] = _of_list(np.trim_zeros)
 FUNCTIONS["bincount"] = _of_counts(np.bincount)
 FUNCTIONS |= {name: _of_range(getattr(np, name)) for name in ("histogram", "histogram_bin_edges")}
-FUNCTIONS |= {"sum": _of_sum(np.sum, False), "mean": _of_sum(np.mean, True)}
+FUNCTIONS |= {"sum": Summing(np.sum, FUNCTIONS["sum"], False), "mean": Summing(np.mean, FUNCTIONS["mean"], True)}
 FUNCTIONS = standing(np, FUNCTIONS)
 
 

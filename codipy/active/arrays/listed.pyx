@@ -10,6 +10,7 @@ from types import MethodType
 import numpy as np
 
 from codipy.active.arrays.protocol cimport short_way
+from codipy.active.arrays.reductions cimport add_reduce_as_asked
 from codipy.active.core.base_array cimport is_array
 from codipy.tape.activity cimport current, is_passive
 
@@ -214,16 +215,12 @@ cdef object asked(Replacement self, PyObject* const* arguments, size_t count, Py
 cdef object short(Asked self, int arrays, PyObject* const* arguments, Py_ssize_t n, PyObject* names):
     """What the short way gives for Arrays in these places; NotImplemented also where NumPy would not ask it."""
     cdef tuple shape = (n, <object>names if names != NULL else ())
-    cdef dict options = {}
-    cdef Py_ssize_t k
     places = self.shapes.get(shape)
     if places is None:
         places = self.shapes[shape] = places_asked(self.original, n, shape[1])
     if not <int>places & arrays:
         return NotImplemented
-    for k in range(len(<tuple>shape[1])):
-        options[(<tuple>shape[1])[k]] = <object>arguments[n + k]
-    return short_way(self.original, tuple([<object>arguments[k] for k in range(n)]), options)
+    return short_way(self.original, positional(arguments, n), named(arguments + n, names))
 
 
 cdef int places_asked(function, Py_ssize_t n, tuple names) except -1:
@@ -240,6 +237,48 @@ cdef int places_asked(function, Py_ssize_t n, tuple names) except -1:
         for k in range(n):
             places |= (PROBES[k] in found) << k
     return places
+
+
+cdef class Summing(Replacement):
+    """Summing(original, otherwise, mean)
+    --
+
+    `numpy.sum` or `numpy.mean` of an Array, which are asked for often, and may be of what nobody else has: not through
+    NumPy's protocol. `otherwise` sees all other calls.
+
+    Parameters
+    ----------
+    original, otherwise : callable
+    mean : bool
+    """
+    cdef object otherwise
+    cdef bint mean
+
+    def __cinit__(self, original, otherwise, mean):
+        self.vectorcall = summing
+        self.original, self.otherwise, self.mean = original, otherwise, mean
+
+
+cdef object summing(Replacement self, PyObject* const* arguments, size_t count, PyObject* names):
+    cdef Summing this = <Summing>self
+    cdef Py_ssize_t n = PyVectorcall_NARGS(count)
+    if n and is_array(<object>arguments[0]):
+        found = add_reduce_as_asked(positional(arguments, n), named(arguments + n, names), this.mean, 1)
+        if found is not NotImplemented:
+            return found
+    return PyObject_Vectorcall(this.otherwise, arguments, count, names)
+
+
+cdef tuple positional(PyObject* const* arguments, Py_ssize_t n):
+    return tuple([<object>arguments[k] for k in range(n)])
+
+
+cdef dict named(PyObject* const* arguments, PyObject* names):
+    cdef dict options = {}
+    cdef Py_ssize_t k
+    for k in range(len(<tuple>names) if names != NULL else 0):
+        options[(<tuple>names)[k]] = <object>arguments[k]
+    return options
 
 
 cdef class Standing(Replacement):
@@ -272,10 +311,12 @@ cdef int _prepare() except -1:
     cdef Listed one = Listed(len, len)
     cdef Standing other = Standing(len, len)
     cdef Asked third = Asked(len, len, frozenset(), 0, frozenset())
+    cdef Summing fourth = Summing(len, len, False)
     codipy_call_by_vector(<PyTypeObject*>Listed, <char*>&one.vectorcall - <char*><PyObject*>one)
     codipy_call_by_vector(<PyTypeObject*>Standing, <char*>&other.vectorcall - <char*><PyObject*>other)
     codipy_call_by_vector(<PyTypeObject*>Asked, <char*>&third.vectorcall - <char*><PyObject*>third)
-    for kind in (Listed, Standing, Asked):
+    codipy_call_by_vector(<PyTypeObject*>Summing, <char*>&fourth.vectorcall - <char*><PyObject*>fourth)
+    for kind in (Listed, Standing, Asked, Summing):
         members = <dict>(<PyTypeObject*>kind).tp_dict
         members["__class__"] = property(lambda x: type(x.original))      # for isinstance
         members["__doc__"] = property(lambda x: x.original.__doc__)

@@ -74,11 +74,6 @@ def learn_sums(int door, add_temporary, add_variable):
         seen = None
 
 
-def summed(tuple args, dict kwargs, bint mean):
-    """`numpy.sum` or `numpy.mean` of an Array, in rebound code; NotImplemented for arguments that are NumPy's business."""
-    return add_reduce_as_asked(args, kwargs, mean, 1)
-
-
 cdef object add_reduce_as_asked(tuple args, dict kwargs, bint mean, int door):
     cdef Py_ssize_t count = len(args), known = 0
     cdef PyObject* first
