@@ -87,7 +87,7 @@ def listed(ufunc):
 
 
 def _unasked(function):
-    """The names of parameters that NumPy's protocol does not ask, their places, and the first of these or what is last."""
+    """The names of parameters that NumPy's protocol does not ask, their places, and the first of these places."""
     unasked = frozenset(_UNASKED.get(function.__name__, "").split())
     if not unasked:
         return unasked, [], sys.maxsize

@@ -353,3 +353,37 @@ def test_what_is_seen_of_passive_arrays_is_no_copy():
         x = tape.register_input(0.5)
         found = f(active_numpy, x)
     assert found.value.tolist() == f(np, 0.5).tolist() == [0.5, 0.5, 0.0, 0.25]
+
+
+WRONG_CALLS = {
+    "no such name": lambda a: np.max(a, axis=0, of=1),
+    "too many": lambda a: np.squeeze(a, 0, 1, 2),
+    "twice": lambda a: np.max(a, a=a),
+    "missing": lambda a: np.append(a),
+    "no such axis": lambda a: np.sort(a, 2),
+    "nothing": lambda a: np.max(),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_CALLS)
+@pytest.mark.parametrize("kind", [np.asarray, lambda a: a * 1.0])
+def test_wrong_calls_raise_numpys_errors(name, kind):
+    """Where rebound code calls the short way itself, NumPy has not looked at the names and the number of arguments."""
+    with pytest.raises((TypeError, ValueError)) as plain:
+        WRONG_CALLS[name](A)
+    with pytest.raises(type(plain.value)) as found:
+        codipy.grad(lambda a: np.sum(a) + np.sum(WRONG_CALLS[name](kind(a))))(A)
+    assert str(found.value).split("\n")[0] == str(plain.value)
+
+
+def test_what_numpy_does_not_ask_is_seen():
+    """An Array as the value that fills a plain diagonal: NumPy asks the array alone."""
+    def f(a):
+        square = np.ones((4, 4))
+        np.fill_diagonal(square, a[0, :4])
+        return np.sum(square * square) + np.max(OTHER, initial=9.0 * np.max(np.abs(a)))
+
+    bars = codipy.grad(f)(A)
+    step = np.where(np.abs(A) == np.max(np.abs(A)), 9.0 * np.sign(A), 0.0)
+    step[0, :4] += 2.0 * A[0, :4]
+    np.testing.assert_array_equal(bars, step)

@@ -133,7 +133,7 @@ def _multiplied(product, x, y):
 
 @lru_cache(maxsize=1024)
 def _steps(inputs, output, shapes, optimize):
-    """The contractions of pairs that make the result: places of two, and how they, and cotangents of each, are computed.
+    """The contractions of pairs that make the result: places of two, how they and the cotangents of each are computed.
 
     None where cotangents are more than products: letters that repeat, broadcast, or stand in one operand alone.
     """
