@@ -45,7 +45,7 @@ class Returned:
     def __init__(self, is_watched=False):
         # By the identity of an array that owns elements: it, a weak reference to the memory, and the refusal.
         self._known = {}
-        self._is_watched = is_watched
+        self._is_watched, self._lasting = is_watched, {}
 
     def called(self, function, refusal=None, of=None):
         """A function of the user's as the solver calls it: what it returns is plain.
@@ -62,6 +62,7 @@ class Returned:
         def called(*args, **named):
             if self._known:
                 self._take()
+            args = [*map(self.lasting, args)]
             handed = self._handed(args)
             found = self._found((function(*map(self._given, args), **named),), args, refusal)
             demand_unwritten(of or function, handed)
@@ -76,6 +77,20 @@ class Returned:
 
     def __exit__(self, *exception):
         self._known.clear()
+        self._lasting.clear()
+
+    def lasting(self, x):
+        """An argument whose memory stays: MINPACK and ODEPACK free what they hand over, which a function may have kept.
+
+        One array for each memory, which holds what is there at a call, as what the function has kept in the plain run.
+        """
+        if type(x) is not np.ndarray or x.base is not None or x.flags.owndata:
+            return x
+        key = _address(x), x.shape, x.dtype
+        if key not in self._lasting:
+            self._lasting[key] = np.empty_like(x)
+        self._lasting[key][...] = x
+        return self._lasting[key]
 
     def _handed(self, args):
         """Pairs of an array that is the solver's alone and what it holds, if functions may not write to these."""

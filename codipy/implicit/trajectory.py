@@ -116,6 +116,7 @@ class Equation:
 
     def _of_odepack(self, t, y):
         """Its value: after the first call ODEPACK makes the state of each anew."""
+        y = self.returned.lasting(y)
         handed = () if self._has_begun or self._effects is None else [(y, y.copy())]
         self._has_begun, slopes = True, value_tree(self._passive(t, y))
         demand_unwritten(self.f, handed)

@@ -449,3 +449,27 @@ def test_slopes_that_are_others_when_they_are_asked_for_again(method, kind):
 
     with pytest.raises(ActiveError, match="right-hand side|writes to an array"):
         codipy.grad(f)(X)
+
+
+@pytest.mark.parametrize("solve", [
+    lambda residual: optimize.fsolve(residual, [1.0, 1.0]),
+    lambda residual: optimize.leastsq(residual, [1.0, 1.0])[0],
+    lambda residual: integrate.odeint(lambda u, t: residual(u), [1.0, 1.0], [0.0, 1.0])[-1],
+], ids=["fsolve", "leastsq", "odeint"])  # fmt: skip
+def test_what_a_function_has_kept_is_there_when_the_solver_has_freed_its_own(solve):
+    lasting = []
+
+    def f(x):
+        seen = []
+
+        def residual(u):
+            seen.append(u)
+            return np.array([u[0] - x[0], u[1] * x[1] - 1.0])
+
+        found = np.sum(solve(residual))
+        lasting[:] = [type(u) is not np.ndarray or u.flags.owndata for u in seen]
+        return found + len(seen)
+
+    assert codipy.value_and_grad(f)(X)[0] == f(X) and not all(lasting)
+    codipy.grad(f)(X)
+    assert lasting and all(lasting)
