@@ -50,8 +50,8 @@ def _effects(given):
     return effects.Effects(*effects.functions_of(given))
 
 
-def _returned():
-    return importlib.import_module("codipy.implicit.returned").Returned()
+def _returned(*args):
+    return importlib.import_module("codipy.implicit.returned").Returned(*args)
 
 
 def _undone(*args):

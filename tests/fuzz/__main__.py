@@ -12,6 +12,7 @@ from tests.fuzz.generator import FEW_STEPS, MOST_STEPS, write
 from tests.fuzz.judge import WIDTHS, judge, some_variants
 from tests.fuzz.second import judge_second
 from tests.fuzz.shrink import shrink
+from tests.fuzz.solved import judge_solved, write_solved
 from tests.fuzz.sparse import judge_sparse
 from tests.fuzz.steps import STEPS
 from tests.strategies import STRATEGIES, VARIANTS
@@ -40,12 +41,15 @@ def main(arguments=None):
     parser.add_argument("--second", action="store_true", help="second derivatives, of programs on arrays of their own")
     parser.add_argument("--sparse", action="store_true", help="sparse derivatives, likewise")
     parser.add_argument("--calls", action="store_true", help="calls of NumPy's functions, real, complex, float32")
+    parser.add_argument("--solved", action="store_true", help="functions of solvers, which keep and fill arrays")
     parser.add_argument("--inside", action="store_true", help="no arrays of the module are read")
     parser.add_argument("--only", action="append", default=[], help="steps that are written; default: all")
     parser.add_argument("--without", action="append", default=[], help="steps that are not written, by name")
     options = parser.parse_args(arguments)
     if options.calls:
-        return run_calls(options)
+        return run_alone(options, lambda seed, k: write_call(seed, KINDS[k % len(KINDS)]), judge_call)
+    if options.solved:
+        return run_alone(options, lambda seed, k: write_solved(seed), judge_solved)
     steps = [step for step in STEPS if step[1].__name__ not in options.without]
     if options.only:
         steps = [step for step in steps if step[1].__name__ in options.only]
@@ -89,23 +93,24 @@ def main(arguments=None):
     return int(any(kind not in ("programs", "refused") for kind in counts))
 
 
-def run_calls(options):
-    """Exit status 1 where a call is wrong; each kind of failure of a function is printed once."""
+def run_alone(options, write, judge):
+    """Exit status 1 where a call or a source is wrong; each kind of failure of a function is printed once."""
     counts, shown, started = collections.Counter(), set(), time.monotonic()
     try:
         for k in range(options.first, options.first + options.count):
-            call = write_call(f"{options.seed}:{k}", KINDS[k % len(KINDS)])
+            written = write(f"{options.seed}:{k}", k)
+            source = getattr(written, "source", written)
             if options.show:
-                print(call.source)
+                print(source)
                 continue
-            finding = judge_call(call)
-            counts["calls"] += 1
+            finding = judge(written)
+            counts["programs"] += 1
             if finding is not None:
                 counts[finding.kind] += 1
-                label = finding.kind, call.function
+                label = finding.kind, getattr(written, "function", k)
                 if not finding.refused and label not in shown:
                     shown.add(label)
-                    print(f"# {options.seed}:{k} {finding.kind}: {finding.said[:400]}\n{call.source}", flush=True)
+                    print(f"# {options.seed}:{k} {finding.kind}: {finding.said[:400]}\n{source}", flush=True)
                     if len(shown) >= options.most:
                         break
     except KeyboardInterrupt:

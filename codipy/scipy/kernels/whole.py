@@ -54,14 +54,17 @@ def plain_operator(x, may_be_active=False):
 
     If it `may_be_active`, its products are plain numbers whatever its functions use.
     """
-    returned = door("returned")()
+    returned = door("returned")(True)
 
     def passive(multiply):
         def function(vectors):
             if may_be_active:
                 with paused():
                     return multiply(vectors)
-            found = multiply(np.array(vectors))      # SciPy writes to them later
+            own = np.array(vectors)      # SciPy writes to them later
+            found = multiply(own)
+            if own.tobytes() != vectors.tobytes():      # which is refused
+                vectors[...] = own
             if holds_variables((found,)):
                 raise ActiveError("scipy.sparse.linalg: a LinearOperator whose functions use active values has no "
                                   "derivative here: give the sparse matrix itself, or where the derivative is not "
