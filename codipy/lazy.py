@@ -46,8 +46,8 @@ def _iterates(*args):
 
 
 def _effects(given):
-    effects = importlib.import_module("codipy.implicit.effects")
-    return effects.Effects(*effects.functions_of(given))
+    functions = importlib.import_module("codipy.implicit.handed").functions_of(given)
+    return importlib.import_module("codipy.implicit.effects").Effects(*functions)
 
 
 def _returned(*args):

@@ -19,7 +19,6 @@ from __future__ import annotations
 import numpy as np
 
 from codipy.active.array import Array, identifiers, is_active, plain
-from codipy.implicit.iterates import CALLBACKS
 from codipy.implicit.over import SCALARS, Over
 from codipy.implicit.places import MISSING, Cache, Numbers, Plain, got, is_same
 from codipy.implicit.state import State, undone
@@ -32,14 +31,9 @@ from codipy.tools.orders import orders
 from codipy.tools.rebinding.exchange import lent
 from codipy.tools.swallowed import unnoticed
 
-__all__ = ["Effects", "functions_of"]
+__all__ = ["Effects"]
 
 _ALIKE = 1e-3      # how far apart a number may be at the solution and where the last call was, relative to both
-
-
-def functions_of(given):
-    """What a solver is given, without callbacks, which run once: `codipy.implicit.iterates` knows what these keep."""
-    return [functions_of(x) if type(x) is dict else x for name, x in given.items() if name not in CALLBACKS]
 
 
 class Effects:
@@ -105,7 +99,8 @@ class Effects:
 
     def note(self, args):
         """A solver calls the function with these arguments."""
-        self._last = [np.array(x) if np.ndim(x) else x for x in args]      # in whose memory it may go on
+        # It may go on in their memory.
+        self._last = [np.array(x) if isinstance(x, np.ndarray) and x.ndim else x for x in args]
         if self._first is None:
             self._first = self._last
 

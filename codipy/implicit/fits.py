@@ -21,8 +21,8 @@ import scipy.optimize
 import codipy.numpy
 from codipy.active.array import is_active, plain
 from codipy.errors import ActiveError, TapeError
-from codipy.implicit.effects import Effects, functions_of
-from codipy.implicit.handed import handed
+from codipy.implicit.effects import Effects
+from codipy.implicit.handed import functions_of, handed
 from codipy.implicit.held import AT_KINKS, OF_MINIMA, Bounds, with_bounds
 from codipy.implicit.iterates import Iterates
 from codipy.implicit.returned import Returned
@@ -45,7 +45,7 @@ _FIT, _LINEAR, _NNLS = scipy.optimize.curve_fit, scipy.optimize.lsq_linear, scip
 # A replay does not compute these anew: it raises.
 _OF_FIT, _OF_LINEAR, _OF_NNLS = (
     decision(f"scipy.optimize.{name}", lambda x: x) for name in ("curve_fit", "lsq_linear", "nnls"))
-_CLEAR = 1e-9
+_CLEAR, _OPTIONS = 1e-9, "options"
 
 
 @functools.wraps(_FIT)
@@ -55,7 +55,7 @@ def curve_fit(*positional, **named):
         return _FIT(*positional, **named)
     bound.apply_defaults()
     given = bound.arguments
-    with Effects(*functions_of(given)) as effects:
+    with Effects(*functions_of(_named(given))) as effects:
         return _differentiated(bound, given, effects)
 
 
@@ -67,8 +67,9 @@ def _differentiated(bound, given, effects):
     names = [name for name in ("ydata", "xdata", "sigma") if _is_data(given[name])]
     data = [asarray(given[name]) for name in names]
     iterates = Iterates("scipy.optimize.curve_fit", True)
-    original, returned = given["f"], Returned()
-    given.update({name: handed(x, name, iterates, returned) for name, x in given.items()})
+    original, xdata, returned = given["f"], given["xdata"], Returned()
+    handed_over = {name: handed(x, name, iterates, returned, effects.are_possible) for name, x in _named(given).items()}
+    given.update(handed_over, kwargs=handed_over.pop(_OPTIONS))
     if effects.are_possible:
         plain_f = given["f"]
 
@@ -87,7 +88,7 @@ def _differentiated(bound, given, effects):
         return found[0]
 
     def residuals(u, *data):
-        current = {"xdata": given["xdata"], "sigma": None, **dict(zip(names, data))}
+        current = {"xdata": xdata, "sigma": None, **dict(zip(names, data))}
         sigma, left = current["sigma"], f(current["xdata"], *u) - current["ydata"]
         if sigma is None:
             return asarray(left)
@@ -110,7 +111,7 @@ def _differentiated(bound, given, effects):
         return with_bounds(held, bounds, found_slope, u) if np.any(held) else found_slope
 
     equation.__name__ = name_of(f)
-    u = solution_of(equation, solve, OF_MINIMA, sys._getframe(2), (original, *data), AT_KINKS, effects)(*data)
+    u = solution_of(equation, solve, OF_MINIMA, sys._getframe(2), (original, xdata, *data), AT_KINKS, effects)(*data)
     effects.again(lambda *u: original(given["xdata"], *u), tuple(u), OF_MINIMA)
     if not is_active(u) and not is_active(residuals(u, *data)):      # at bounds, perhaps
         return found
@@ -122,6 +123,11 @@ def _differentiated(bound, given, effects):
     return (u, covariance, *rest)
 
 
+def _named(given):
+    """What was given, where keyword arguments are those of ``leastsq`` or ``least_squares``, and no function's."""
+    return {_OPTIONS if name == "kwargs" else name: x for name, x in given.items()}
+
+
 def _is_data(x):
     return x is not None and isinstance(value_tree(x), (list, tuple, np.ndarray, float, int))
 
@@ -130,7 +136,7 @@ def _refused(given):
     """SciPy's own fit where nothing is active; of what has no rule here an error that says what to write."""
     returned = Returned()
     with Reads() as reads:
-        found = _FIT(**{**{name: returned.called(x) if callable(x) else value_tree(x)
+        found = _FIT(**{**{name: handed(x, name, None, returned, False)
                            for name, x in given.items() if name != "kwargs"}, **given["kwargs"]})
     if reads.found or holds_active(list(given.values())):
         raise ActiveError(f"scipy.optimize.curve_fit of {name_of(given['f'])} with a loss or with nan_policy='omit' "

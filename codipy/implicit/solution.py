@@ -383,7 +383,8 @@ class _Again(Solver):
         if any(np.asarray(x).tobytes() != old.tobytes() for x, old in zip(values[known:], self._around)):
             raise TapeError(f"evaluate_primal() cannot solve {self.text} anew: it depends on variables of the function "
                             "around it, which are others now, and the solver does not know; hand them over as "
-                            "arguments (args= of SciPy's solvers), or record again")
+                            "arguments (args= of SciPy's solvers, each by itself and not in a list or dict there), or "
+                            "record again")
         leaves = [np.array(x) if isinstance(x, np.ndarray) else x for x in self._leaves]
         for k, x in zip(self._active, values):
             leaves[k] = np.array(x) if isinstance(leaves[k], np.ndarray) else type(leaves[k])(x)

@@ -21,9 +21,9 @@ import scipy.optimize
 from codipy.active.array import Array, is_active, plain
 from codipy.errors import ActiveError, TapeError
 from codipy.implicit.constrained import Constraints, Held
-from codipy.implicit.effects import Effects, functions_of
+from codipy.implicit.effects import Effects
 from codipy.implicit.fits import curve_fit, lsq_linear, nnls
-from codipy.implicit.handed import handed
+from codipy.implicit.handed import Arguments, functions_of, handed
 from codipy.implicit.held import AT_KINKS, OF_MINIMA, Bounds, with_bounds
 from codipy.implicit.iterates import Iterates
 from codipy.implicit.opened import may_read_variables
@@ -78,20 +78,25 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
         holder = inner if name == "basinhopping" else given
         args, names = holder.get("args", ()), given.get("kwargs") or {}
         args = args if isinstance(args, tuple) else (args,)
-        number = _number_of(name, effects.fresh(function, first=_at_first, of_unknown=True), given, inner, names)
+        arguments, may_write = Arguments(args, effects.are_possible), effects.are_possible
+        run = _number_of(name, effects.fresh(function, first=_at_first, of_unknown=True), given, inner, names)
         asked = list(given.values())
         bounds = Bounds(name, holder) if near == OF_MINIMA else None
         constraints = Constraints(holder, args, functools.partial(effects.fresh, first=lambda *_: None))
         cost = _cost_of(given)
         iterates = Iterates(f"scipy.optimize.{name}", holds_active(list(given.values())))
-        returned = Returned(effects.are_possible)
+        args, returned = arguments.parameters, Returned(may_write)
         for parameter in given.keys() - {"args", "inner_M"}:
-            given[parameter] = handed(given[parameter], parameter, iterates, returned)
+            given[parameter] = handed(given[parameter], parameter, iterates, returned, may_write)
         given[first] = effects.noted(iterates.asked(given[first]))
         found, held, known = None, None, None
 
+        def number(u, *args):
+            return run(u, *arguments.with_parameters(args))
+
         def solve(*args):
             nonlocal found
+            args = arguments.with_parameters(args)
             if name == "basinhopping":
                 given["minimizer_kwargs"] = {**(given.get("minimizer_kwargs") or {}), "args": args}
             elif args:
