@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
+import scipy.optimize
 
 from codipy.active.array import is_active
 from codipy.implicit.iterates import CALLBACKS
@@ -114,11 +117,18 @@ def _mapped(given, key, called, other):
         return other(given, key)
     if isinstance(given, dict):
         return {name: _mapped(each, name, called, other) for name, each in given.items()}
+    if isinstance(given, scipy.optimize.NonlinearConstraint):
+        made = copy.copy(given)
+        vars(made).update({name: _mapped(each, name, called, other) for name, each in vars(given).items()})
+        return made
     if type(given) is tuple or isinstance(given, list):      # and not a view of one that is rebuilt
         kind = tuple if type(given) is tuple else list
-        return kind(_mapped(each, None, called, other) if callable(each) or isinstance(each, dict) else
+        return kind(_mapped(each, None, called, other) if callable(each) or isinstance(each, _OF_CONSTRAINTS) else
                     other(each, None) for each in given)
     return called(given, key) if callable(given) and not isinstance(given, type) else other(given, key)
+
+
+_OF_CONSTRAINTS = dict, scipy.optimize.NonlinearConstraint
 
 
 def _of_functions(given, key, may_write):

@@ -473,3 +473,40 @@ def test_what_a_function_has_kept_is_there_when_the_solver_has_freed_its_own(sol
     assert codipy.value_and_grad(f)(X)[0] == f(X) and not all(lasting)
     codipy.grad(f)(X)
     assert lasting and all(lasting)
+class Model:
+    """Its slopes are in one array, which whatever is asked of it fills."""
+
+    def __init__(self, x):
+        self.x, self.slopes = x, np.zeros(2)
+
+    def look(self, p):
+        self.value = (p[0] - self.x[0]) ** 4 + (p[1] - self.x[1]) ** 2
+        self.slopes[0], self.slopes[1] = 4.0 * (p[0] - self.x[0]) ** 3, 2.0 * (p[1] - self.x[1])
+
+    def made_least(self, p):
+        self.look(p)
+        return self.value
+
+    def jac(self, p):
+        self.look(p)
+        return self.slopes
+
+    def held(self, p):
+        self.look(p)
+        return p[0] ** 2 + p[1] - self.x[2]
+
+
+@pytest.mark.parametrize("constraints", [
+    lambda f: optimize.NonlinearConstraint(f, 0.0, 0.0), lambda f: [optimize.NonlinearConstraint(f, 0.0, 0.0)],
+    lambda f: ({"type": "eq", "fun": f},),
+], ids=["an object", "objects in a list", "dicts in a tuple"])  # fmt: skip
+def test_slopes_that_a_constraint_fills(constraints):
+    def f(x):
+        model = Model(x)
+        found = optimize.minimize(model.made_least, [0.3, 0.3], jac=model.jac, constraints=constraints(model.held),
+                                  method="SLSQP", options={"ftol": 1e-12})
+        return found.x[0] ** 2 + found.x[1] * x[0] + found.nfev
+
+    found, gradient = codipy.value_and_grad(f)(X)
+    assert found == f(X)
+    np.testing.assert_allclose(gradient, difference(f), rtol=1e-3)
