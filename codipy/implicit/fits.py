@@ -22,7 +22,7 @@ import codipy.numpy
 from codipy.active.array import is_active, plain
 from codipy.errors import ActiveError, TapeError
 from codipy.implicit.effects import Effects
-from codipy.implicit.handed import functions_of, handed
+from codipy.implicit.handed import functions_of, handed, unrecorded
 from codipy.implicit.held import AT_KINKS, OF_MINIMA, Bounds, with_bounds
 from codipy.implicit.iterates import Iterates
 from codipy.implicit.returned import Returned
@@ -52,7 +52,7 @@ _CLEAR, _OPTIONS = 1e-9, "options"
 def curve_fit(*positional, **named):
     bound = inspect.signature(_FIT).bind(*positional, **named)
     if not depth():
-        return _FIT(*positional, **named)
+        return unrecorded(_FIT, bound)
     bound.apply_defaults()
     given = bound.arguments
     with Effects(*functions_of(_named(given))) as effects:

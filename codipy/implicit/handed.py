@@ -9,11 +9,13 @@ import numpy as np
 import scipy.optimize
 
 from codipy.active.array import is_active
+from codipy.active.recordings.status import in_passive
 from codipy.implicit.iterates import CALLBACKS
+from codipy.implicit.returned import Returned
 from codipy.numpy.arguments import PLAIN, value_tree
 from codipy.tools.arguments.forms import LEAVES, children
 
-__all__ = ["Arguments", "functions_of", "handed"]
+__all__ = ["Arguments", "functions_of", "handed", "unrecorded"]
 
 _OF_FUNCTIONS = "args", "consargs", "kwargs", "xdata"      # what functions are given, and their containers
 
@@ -100,6 +102,24 @@ def handed(given, key, iterates, returned, may_write):
         return _of_functions(x, key, may_write) if key in _OF_FUNCTIONS else value_tree(x)
 
     return _mapped(given, key, called, other)
+
+
+def unrecorded(original, bound):
+    """What a function of SciPy's returns where nothing is recorded.
+
+    Within ``codipy.passive()``, as in the solver of `codipy.implicit.root`, functions may return arrays of a function
+    around that is recorded, which SciPy would copy.
+
+    Parameters
+    ----------
+    original : callable
+    bound : inspect.BoundArguments
+    """
+    with Returned() as returned:
+        if in_passive():
+            bound.arguments |= {name: _mapped(x, name, lambda function, _: returned.called(function), lambda x, _: x)
+                                for name, x in bound.arguments.items()}
+        return original(*bound.args, **bound.kwargs)
 
 
 def _mapped(given, key, called, other):

@@ -16,6 +16,7 @@ from codipy.errors import ActiveError
 from codipy.implicit import quadrature
 from codipy.implicit.continuous import moved, solution
 from codipy.implicit.effects import Effects
+from codipy.implicit.handed import unrecorded
 from codipy.implicit.integrators import integrated
 from codipy.implicit.problem import Kept, Problem
 from codipy.implicit.slopes import refuse_hidden
@@ -43,7 +44,7 @@ def _by_steps(*positional, **named):
 def odeint(*positional, **named):
     bound = _SIGNATURE.bind(*positional, **named)
     if not depth():
-        return _ODEINT(*positional, **named)
+        return unrecorded(_ODEINT, bound)
     bound.apply_defaults()
     given = bound.arguments
     args = given["args"] if isinstance(given["args"], tuple) else (given["args"],)

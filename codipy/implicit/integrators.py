@@ -19,6 +19,7 @@ from codipy.active.array import Real, is_active, plain
 from codipy.errors import ActiveError
 from codipy.implicit.continuous import Continuous
 from codipy.implicit.effects import Effects
+from codipy.implicit.handed import unrecorded
 from codipy.implicit.opened import may_read_variables
 from codipy.implicit.problem import Kept
 from codipy.implicit.slopes import refuse_hidden
@@ -59,7 +60,7 @@ def integrated(adjoint, positional, named):
     given = bound.arguments
     method = METHODS.get(given["method"], given["method"]) if isinstance(given["method"], str) else given["method"]
     if not depth() or given["args"] is not None and not np.iterable(given["args"]):
-        return _PLAIN(*positional, **named)
+        return unrecorded(_PLAIN, bound)
     if method not in METHODS.values() or value(codipy.numpy.asarray(given["y0"])).dtype.kind == "c":
         return _rebuilt()(*positional, **named)
     args = () if given["args"] is None else tuple(given["args"])

@@ -30,6 +30,7 @@ from codipy.active.array import Real, identifiers, is_active, plain
 from codipy.active.scalar.kinds import converted
 from codipy.errors import ActiveError
 from codipy.implicit.effects import Effects
+from codipy.implicit.handed import unrecorded
 from codipy.implicit.jumps import is_near, moving_jump
 from codipy.implicit.state import undone
 from codipy.numpy.arguments import copied
@@ -63,7 +64,7 @@ def _rule(count):
 def quad(*positional, **named):
     bound = _SIGNATURE.bind(*positional, **named)
     if not depth():
-        return _QUAD(*positional, **named)
+        return unrecorded(_QUAD, bound)
     bound.apply_defaults()
     given = bound.arguments
     if given["complex_func"]:
@@ -277,9 +278,9 @@ def _rebuilt_vec():
 
 @functools.wraps(_QUAD_VEC)
 def quad_vec(*positional, **named):
-    if not depth():
-        return _QUAD_VEC(*positional, **named)
     bound = _OF_VECTORS.bind(*positional, **named)
+    if not depth():
+        return unrecorded(_QUAD_VEC, bound)
     given, limits = bound.arguments, (bound.arguments["a"], bound.arguments["b"])
     given |= {"a": plain(limits[0]), "b": plain(limits[1])}
     f, args, seen = given["f"], given.get("args", ()), []

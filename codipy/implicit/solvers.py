@@ -23,7 +23,7 @@ from codipy.errors import ActiveError, TapeError
 from codipy.implicit.constrained import Constraints, Held
 from codipy.implicit.effects import Effects
 from codipy.implicit.fits import curve_fit, lsq_linear, nnls
-from codipy.implicit.handed import Arguments, functions_of, handed
+from codipy.implicit.handed import Arguments, functions_of, handed, unrecorded
 from codipy.implicit.held import AT_KINKS, OF_MINIMA, Bounds, with_bounds
 from codipy.implicit.iterates import Iterates
 from codipy.implicit.opened import may_read_variables
@@ -165,7 +165,7 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
     def solver(*positional, **named):
         bound = signature.bind(*positional, **named)
         if not depth():
-            return original(*positional, **named)
+            return unrecorded(original, bound)
         given = bound.arguments
         with Effects(*functions_of(given)) as effects:
             return differentiated(bound, given, effects)

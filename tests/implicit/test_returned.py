@@ -510,3 +510,41 @@ def test_slopes_that_a_constraint_fills(constraints):
     found, gradient = codipy.value_and_grad(f)(X)
     assert found == f(X)
     np.testing.assert_allclose(gradient, difference(f), rtol=1e-3)
+
+
+@pytest.mark.parametrize("solve", [
+    lambda f: optimize.fsolve(f, [1.0, 0.2], xtol=1e-13),
+    lambda f: optimize.least_squares(fun=f, x0=[1.0, 0.2]).x,
+    lambda f: integrate.solve_ivp(lambda t, y: f(y), (0.0, 0.3), [0.1, 0.2], "BDF").y[:, -1],
+    lambda f: integrate.quad_vec(lambda t: f((t, t**2)), 0.0, 1.0)[0],
+], ids=["fsolve", "least_squares", "BDF", "quad_vec"])  # fmt: skip
+def test_an_array_that_is_filled_where_nothing_is_recorded(solve):
+    def f(x):
+        work = np.zeros(2)
+
+        def filled(u):
+            work[0], work[1] = u[0] ** 3 + u[1] - 1.9, u[1] ** 3 - u[0] - 0.3
+            return work
+
+        with codipy.passive():
+            found = solve(filled)
+        return found[1] * x[0]
+
+    assert codipy.value_and_grad(f)(X)[0] == f(X)
+
+
+def test_an_array_that_is_filled_within_the_solver_of_a_root():
+    def f(x):
+        work = np.zeros(2)
+
+        def residual(u, p):
+            work[0], work[1] = u[0] ** 3 + u[1] - p[2], u[1] ** 3 - u[0] + p[1]
+            return work
+
+        def solver(p):
+            return optimize.fsolve(lambda u: residual(u, p), [1.0, 0.2], xtol=1e-13)
+
+        return codipy.implicit.root(residual, solver)(x)[0] * x[0]
+
+    with pytest.warns(RuntimeWarning, match="not making good progress"), pytest.raises(ArithmeticError, match="no sol"):
+        codipy.grad(f)(np.array([0.7, -0.3, 1.9]))
