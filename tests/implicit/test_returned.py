@@ -516,8 +516,7 @@ def test_slopes_that_a_constraint_fills(constraints):
     lambda f: optimize.fsolve(f, [1.0, 0.2], xtol=1e-13),
     lambda f: optimize.least_squares(fun=f, x0=[1.0, 0.2]).x,
     lambda f: integrate.solve_ivp(lambda t, y: f(y), (0.0, 0.3), [0.1, 0.2], "BDF").y[:, -1],
-    lambda f: integrate.quad_vec(lambda t: f((t, t**2)), 0.0, 1.0)[0],
-], ids=["fsolve", "least_squares", "BDF", "quad_vec"])  # fmt: skip
+], ids=["fsolve", "least_squares", "BDF"])  # fmt: skip
 def test_an_array_that_is_filled_where_nothing_is_recorded(solve):
     def f(x):
         work = np.zeros(2)
