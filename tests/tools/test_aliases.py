@@ -10,6 +10,7 @@ import pytest
 
 import codipy
 from codipy.errors import ActiveError
+from codipy.implicit.solvers import _number_of
 
 G = np.array([1.0, 2.0, 3.0])
 BIG = np.ones(5000)
@@ -331,3 +332,15 @@ def test_numbers_of_a_list_are_not_asked_in_pairs_whether_they_share_memory(monk
     _, found = codipy.jvp(gradient, ([1.0, 2.0, 3.0], np.ones(2)), ([1.0, 0.0, 0.0], np.zeros(2)))
     assert found == [6.0, 0.0, 0.0]
     assert asked and len(asked) <= 2       # the array and itself among the arguments
+
+
+def test_messages_name_no_variables_of_functions_of_codipy():
+    held = np.array([1.0, 2.0, 3.0])
+
+    def fills(x, kept):
+        x[0] = 5.0
+        return np.sum(x * kept)
+
+    function = _number_of("minimize", fills, {}, {}, {"kept": held})
+    with pytest.raises(ActiveError, match="may read the same memory in what it is called with, where"):
+        codipy.grad(function, rebind=False)(held)

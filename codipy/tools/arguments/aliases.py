@@ -14,6 +14,7 @@ neither of numbers that are written out nor of what libraries do.
 from __future__ import annotations
 
 import gc
+import sys
 import weakref
 from dataclasses import is_dataclass
 from threading import get_ident
@@ -38,6 +39,7 @@ from codipy.tools.rebinding.unit import EMPTY, SCOPES, contents
 __all__ = ["demand_apart", "demand_list_apart", "demand_twins_apart", "noted"]
 
 _MANY = 20_000  # things that are looked at
+_HELD = "in what it is called with"  # what functions of codipy's hold, whose names the user does not know
 _ADVICE = "in both, while here they are two variables: pass a copy, x.copy(), or let the function write into a copy"
 _DEEPCOPY = "in both, while here they are two: pass a copy, copy.deepcopy(x), or let the function write into a copy"
 noted: list = []  # of drivers inside of recordings that run: the thread, f, args, kwargs, what it has written to
@@ -258,6 +260,8 @@ class _Search:
         kind = type(x)
         if kind is FunctionType:
             return self._of_function(x)
+        if where == _HELD and isinstance(x, dict):
+            return [(where, item) for item in x.values()]
         if isinstance(x, ModuleType):
             variables = vars(x)
             if not self.scope.owns_globals(variables):
@@ -299,13 +303,15 @@ class _Search:
     def _of_function(self, f):
         variables, is_owned = f.__globals__, self.scope.owns_globals(f.__globals__)
         builtins = variables.get("__builtins__")
+        name = str(variables.get("__name__"))
+        is_ours = name.partition(".")[0] == "codipy" and vars(sys.modules.get(name, sys)) is variables
         if type(builtins) is dict and "__rebound__" in builtins:      # rebuilt code reads what its module has
             variables, is_owned = builtins["__rebound__"].origin, True
         parts = self._of_attributes(vars(f))
-        for name, cell in zip(code_of(f).co_freevars, f.__closure__ or ()):
+        for variable, cell in zip(code_of(f).co_freevars, f.__closure__ or ()):
             value = contents(cell)
             if value is not EMPTY:
-                parts.append((f"as the variable {name} of an enclosing function", value))
+                parts.append((_HELD if is_ours else f"as the variable {variable} of an enclosing function", value))
         defaults = (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values())
         parts += [("as a default argument", value) for value in defaults]
         if is_owned:
