@@ -22,7 +22,7 @@ import codipy.numpy
 from codipy.active.array import is_active, plain
 from codipy.errors import ActiveError, TapeError
 from codipy.implicit.effects import Effects
-from codipy.implicit.handed import functions_of, handed, unrecorded
+from codipy.implicit.handed import functions_of, handed, naming_writes, unrecorded
 from codipy.implicit.held import AT_KINKS, OF_MINIMA, Bounds, with_bounds
 from codipy.implicit.iterates import Iterates
 from codipy.implicit.returned import Returned
@@ -83,7 +83,7 @@ def _differentiated(bound, given, effects):
     def solve(*data):
         nonlocal found
         given.update(zip(names, data))
-        with iterates, returned:
+        with iterates, returned, naming_writes("curve_fit", equation.__name__):
             found = _FIT(*bound.args, **bound.kwargs)
         return found[0]
 

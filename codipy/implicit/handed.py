@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 
 import numpy as np
@@ -10,12 +11,13 @@ import scipy.optimize
 
 from codipy.active.array import is_active
 from codipy.active.recordings.status import in_passive
+from codipy.errors import ActiveError
 from codipy.implicit.iterates import CALLBACKS
 from codipy.implicit.returned import Returned
 from codipy.numpy.arguments import PLAIN, value_tree
 from codipy.tools.arguments.forms import LEAVES, children
 
-__all__ = ["Arguments", "functions_of", "handed", "unrecorded"]
+__all__ = ["Arguments", "functions_of", "handed", "naming_writes", "unrecorded"]
 
 _OF_FUNCTIONS = "args", "consargs", "kwargs", "xdata"      # what functions are given, and their containers
 
@@ -120,6 +122,28 @@ def unrecorded(original, bound):
             bound.arguments |= {name: _mapped(x, name, lambda function, _: returned.called(function), lambda x, _: x)
                                 for name, x in bound.arguments.items()}
         return original(*bound.args, **bound.kwargs)
+
+
+@contextlib.contextmanager
+def naming_writes(name, function):
+    """A context in which a function may write to an array that it is given, which is read-only there: that is named.
+
+    Parameters
+    ----------
+    name : str
+        The solver in ``scipy.optimize``.
+    function : str
+        What messages call the user's.
+    """
+    try:
+        yield
+    except ValueError as error:
+        if "read-only" not in str(error):
+            raise
+        raise ActiveError(f"{function}, which scipy.optimize.{name} calls, writes to an array that it was given, it "
+                          f"seems ({error}): while a function is differentiated arrays of args= or xdata are read-only "
+                          "for it; let it make an array of its own, or write to one of the function around it instead "
+                          "of one that it is given") from error
 
 
 def _mapped(given, key, called, other):

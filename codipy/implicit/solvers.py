@@ -9,7 +9,6 @@ the side meanwhile is that of the plain run (`codipy.implicit.effects`).
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import functools
 import inspect
@@ -23,7 +22,7 @@ from codipy.errors import ActiveError, TapeError
 from codipy.implicit.constrained import Constraints, Held
 from codipy.implicit.effects import Effects
 from codipy.implicit.fits import curve_fit, lsq_linear, nnls
-from codipy.implicit.handed import Arguments, functions_of, handed, unrecorded
+from codipy.implicit.handed import Arguments, functions_of, handed, naming_writes, unrecorded
 from codipy.implicit.held import AT_KINKS, OF_MINIMA, Bounds, with_bounds
 from codipy.implicit.iterates import Iterates
 from codipy.implicit.opened import may_read_variables
@@ -101,7 +100,7 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
                 given["minimizer_kwargs"] = {**(given.get("minimizer_kwargs") or {}), "args": args}
             elif args:
                 given["args"] = args
-            with iterates, returned, _naming_writes(name, equation.__name__):
+            with iterates, returned, naming_writes(name, equation.__name__):
                 found = original(*bound.args, **bound.kwargs)
             if not iterates.has_stopped:
                 _demand_success(name, found)
@@ -171,20 +170,6 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
             return differentiated(bound, given, effects)
 
     return solver
-
-
-@contextlib.contextmanager
-def _naming_writes(name, function):
-    """A context in which a function may write to an array of ``args=``, which is read-only there: that is named."""
-    try:
-        yield
-    except ValueError as error:
-        if "read-only" not in str(error):
-            raise
-        raise ActiveError(f"{function}, which scipy.optimize.{name} calls, writes to an array that it was given, it "
-                          f"seems ({error}): while a function is differentiated arrays of args= are read-only for it; "
-                          "let it make an array of its own, or write to one of the function around it instead of one "
-                          "of args=") from error
 
 
 def _at_first(known, args):

@@ -8,7 +8,7 @@ import pytest
 from scipy import optimize
 
 import codipy
-from codipy.errors import TapeError
+from codipy.errors import ActiveError, TapeError
 from tests.implicit.differences import X, difference
 
 TIGHT = {"xtol": 1e-14, "ftol": 1e-14, "gtol": 1e-14}
@@ -209,3 +209,17 @@ def test_a_replay_where_a_function_may_write_says_what_to_hand_over():
     replayed(residual, X)
     with pytest.raises(TapeError, match="each by itself and not in a list or dict there"):
         replayed(residual, X + 0.1)
+
+
+def test_a_fit_of_a_function_that_writes_to_its_data_names_it():
+    def model(t, k):
+        t[t < -1.0] = 0.0
+        return np.exp(-k * t)
+
+    times = np.linspace(0.0, 1.0, 6)
+
+    def f(x):
+        return optimize.curve_fit(model, times, np.exp(-x[0] * times), [1.0])[0][0]
+
+    with pytest.raises(ActiveError, match=r"model, which scipy.optimize.curve_fit calls, writes to an array"):
+        codipy.grad(f)(X)
