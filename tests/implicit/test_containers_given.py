@@ -216,9 +216,8 @@ def test_a_fit_of_a_function_that_writes_to_its_data_names_it():
         t[t < -1.0] = 0.0
         return np.exp(-k * t)
 
-    times = np.linspace(0.0, 1.0, 6)
-
     def f(x):
+        times = np.linspace(0.0, 1.0, 6)
         return optimize.curve_fit(model, times, np.exp(-x[0] * times), [1.0])[0][0]
 
     with pytest.raises(ActiveError, match=r"model, which scipy.optimize.curve_fit calls, writes to an array"):
