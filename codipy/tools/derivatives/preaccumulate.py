@@ -86,9 +86,9 @@ def preaccumulate(f, *, rebind=True):
     TypeError
         At once: `f` is not callable. From the returned function: it returned something else than numbers and arrays.
     TapeError
-        From the returned function: two arrays that it returned share memory. And later, from whatever uses a variable
-        that `f` computed and left elsewhere than in its result, as in a list, an attribute or an array of the caller:
-        its statements are gone.
+        From the returned function: an array that it returned is read-only, and others have it, too. And later, from
+        whatever uses a variable that `f` computed and left elsewhere than in its result, as in a list, an attribute or
+        an array of the caller: its statements are gone.
 
     Notes
     -----
@@ -98,7 +98,8 @@ def preaccumulate(f, *, rebind=True):
     `f` does not run again: its operations are repeated on the tape. ``tape.evaluate_primal()`` refuses a tape with a
     Jacobian of numbers, as after ``tape.push_statement``.
 
-    What `f` raises comes through, and the tape has none of its steps.
+    What `f` raises comes through, and the tape has none of its steps. An array, list, dict or dataclass that it returns
+    and that others have, too, as one that it fills each time, is that object here as in the plain run.
 
     An array of the caller that was written to element by element is packed when `f` reads it, once in each call, which
     takes a statement with all its elements: pass the elements, or a copy of the part that is read.

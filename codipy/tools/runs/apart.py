@@ -13,7 +13,7 @@ from codipy.active.recordings.status import is_from_earlier, is_left
 from codipy.errors import TapeError
 from codipy.tape.memory.held import Held
 from codipy.tape.records.mark import Mark
-from codipy.tools.arguments.forms import rebuild
+from codipy.tools.arguments.forms import map_leaves, rebuild
 from codipy.tools.arguments.leaves import shape_of
 from codipy.tools.arguments.trees import labelled
 from codipy.tools.callee import name_of
@@ -21,6 +21,7 @@ from codipy.tools.pool import borrow, give_back
 from codipy.tools.runs.columns import matrix_of
 from codipy.tools.runs.local_jacobian import BYTES_OF_ENTRY
 from codipy.tools.runs.recording import Recording
+from codipy.tools.runs.returned_objects import had_elsewhere, put_into
 from codipy.tools.runs.run import NESTED
 
 __all__ = ["Apart"]
@@ -64,11 +65,13 @@ class Apart:
     def _record(self, run, f, args, kwargs):
         def called(*args, **kwargs):
             self._kept.append(run(*args, **kwargs))
-            return self._kept[0]
+            self._had = had_elsewhere(self._kept)
+            return self._kept[0] if not self._had else map_leaves(self._whole, self._kept[0])
 
         called.__name__ = name_of(f)
         self._recording = recording = _Replayable(self.tape, called, list(args), kwargs, [], _nothing)
-        self._leaves = [leaf for _, leaf in labelled(self._kept[0], "result")]
+        self._returned = [leaf for _, leaf in labelled(self._kept[0], "result")]
+        self._leaves = list(map(self._whole, self._returned))
         self._places, found = [], {}     # for each leaf the number of its output; None for what is of outside
         for leaf, output in zip(self._leaves, recording.outputs):
             here = output is not None and (not is_active(leaf) or is_from_earlier(leaf))
@@ -76,8 +79,8 @@ class Apart:
         self.outputs = [output for _, output in found.values()]
         # Elements that depend on nothing, of an array that others of its elements made one of this tape.
         passive = {id(leaf): leaf for leaf, place in zip(self._leaves, self._places) if place is None and is_left(leaf)}
-        given = [leaf for leaf, place in zip(self._leaves, self._places) if place is not None]
-        _demand_separate([*passive.values(), *given], f)
+        _demand_writable([leaf for leaf, place in zip(self._leaves, self._places)
+                          if id(leaf) in self._had and (place is not None or id(leaf) in passive)], f)
         self._passive = {key: Array(np.array(leaf.value)) for key, leaf in passive.items()}
         self._lent = origins(self.tape)
         self.at = _named(self.tape, self._lent)
@@ -115,9 +118,21 @@ class Apart:
         return parts
 
     def with_results(self, results):
-        """What the function returned, with these in the places of the outputs."""
-        return rebuild(self._kept[0], [self._passive.get(id(leaf), leaf) if place is None else results[place]
-                                       for place, leaf in zip(self._places, self._leaves)])
+        """What the function returned, with these in the places of the outputs; in the objects that others have."""
+        made, filled = [], set()
+        for place, leaf, returned in zip(self._places, self._leaves, self._returned):
+            result = self._passive.get(id(leaf), leaf) if place is None else results[place]
+            if id(returned) in self._had:
+                if result is not leaf and id(leaf) not in filled:
+                    leaf[...] = result
+                    filled.add(id(leaf))
+                result = returned
+            made.append(result)
+        return put_into(self._kept[0], rebuild(self._kept[0], made), self._had)
+
+    def _whole(self, leaf):
+        """For an array that others have, too, the one that has its memory, which is filled as a whole."""
+        return self._had.get(id(leaf), leaf) if type(leaf) is Array else leaf
 
     def repeated(self):
         """The same with the steps on the enclosing tape."""
@@ -182,10 +197,9 @@ def _named(tape, lent):
     return named[some]
 
 
-def _demand_separate(leaves, f):
-    """That no two arrays that the function returned are views of one, which their copies on the tape would not be."""
-    arrays = list({id(leaf): leaf for leaf in leaves if type(leaf) is Array}.values())
-    for k, leaf in enumerate(arrays):
-        if any(np.shares_memory(leaf, other) for other in arrays[:k]):
-            raise TapeError(f"two arrays that {name_of(f)} returned share memory, and what is written to one later "
-                            "would not show in the other: return a copy of one, a.copy()")
+def _demand_writable(leaves, f):
+    """That what others have, too, can be filled with variables of their tape."""
+    for leaf in leaves:
+        if not leaf.flags.writeable:
+            raise TapeError(f"{name_of(f)} returned an array that is read-only and that others have, too, and its "
+                            "results cannot be put there: return a copy, a.copy()")
