@@ -309,6 +309,46 @@ def test_result_that_a_primitive_overwrites_while_it_is_used_is_refused(strategy
     np.testing.assert_allclose(codipy.grad(same, strategy=strategy)(X), 2.0 * np.exp(2.0 * X), rtol=1e-14)
 
 
+# What is done with a result, the array that the primitive fills, and the next result.
+IN_ARRAYS = {
+    "another call": lambda y, w, again: np.sum(y) * np.sum(again(2.0)),
+    "written to": lambda y, w, again: _written(y, w),
+    "read": lambda y, w, again: np.sum(y * w),
+    "result written to": lambda y, w, again: _written(w, y),
+}
+
+
+def _written(y, w):
+    w[0] = y[1] * 3.0
+    return np.sum(y)
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("name", IN_ARRAYS)
+def test_result_in_an_array_of_the_function_is_that_array(name, several):
+    def f(x, kind):
+        w = np.zeros(3)
+
+        def filling(x):
+            w[:] = np.exp(x)
+            return (w, x[0] * 1.0) if several else w
+
+        if kind is not None:
+            filling = codipy.primitive(filling)
+            filling.vjp(lambda g, out, x: g[0] * out[0] + [g[1], 0.0, 0.0] if several else g * out)
+
+        def filled(k):
+            found = filling(k * x)
+            return found[0] if several else found
+
+        return IN_ARRAYS[name](filled(1.0), w, filled)
+
+    value, gradient = codipy.value_and_grad(f)(X, "own")
+    expected = codipy.value_and_grad(f)(X, None)
+    assert value == f(X, None) == expected[0]
+    np.testing.assert_allclose(gradient, expected[1], rtol=1e-13)
+
+
 @codipy.primitive
 def in_bytes(x):
     return np.frombuffer(bytearray(np.exp(x).tobytes()))

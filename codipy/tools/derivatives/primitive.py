@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from codipy.tools.arguments.trees import labelled
 from codipy.tools.callee import name_of, rebound
 from codipy.tools.derivatives.products import vjp
 from codipy.tools.driver import found_by_name
+from codipy.tools.runs.returned_objects import had_elsewhere
 
 __all__ = ["primitive"]
 
@@ -63,8 +65,11 @@ def primitive(f=None, *, saves=False):
 
     Rules get cotangents and tangents of their own, in which they may work; arguments and results are read-only.
 
-    Arrays that are returned or saved, and that `f` or others keep and may write to again, are copied while a function
-    is differentiated. An array that `f` overwrites while its result of before is in use is an error.
+    An Array that is returned and that others have, too, as one that the differentiated function has made and `f` fills,
+    is that object here as in the plain run. Arrays made before, which are returned or saved and which `f` or others
+    keep and may write to again, are copied while a function is differentiated: what the differentiated function writes
+    to them or reads from them elsewhere is not the result, so return a copy. That `f` overwrites one while its result
+    of before is in use is an error.
 
     Examples
     --------
@@ -104,6 +109,23 @@ class _Saved:
     __hash__ = None
 
 
+class _Latest(threading.local):
+    """What the function returned in a call that is recorded, and what of it others have."""
+
+    is_asked_for, returned = False, None
+
+
+def _put_back(found, returned, had):
+    """Results in the Arrays that the function returned, where others have these: they are what it returns here."""
+    if isinstance(returned, tuple):
+        parts = [_put_back(part, each, had) for part, each in zip(found, returned)]
+        return type(found)(*parts) if hasattr(found, "_fields") else tuple(parts)
+    if id(returned) not in had or not isinstance(returned, Array):
+        return found
+    returned[...] = found
+    return returned
+
+
 class OwnPrimitive:
     """What `primitive` returns."""
 
@@ -112,7 +134,7 @@ class OwnPrimitive:
         self._f, self._saves, self._rules, self._given = f, saves is not False, {}, {}
         self._depends = saves        # what was saved, on which arguments
         self._batched = set()        # the rules that take directions
-        self._primitive = None
+        self._primitive, self._latest = None, _Latest()
 
     def __call__(self, *args, **kwargs):
         self._demand_plain(args, kwargs)
@@ -127,8 +149,13 @@ class OwnPrimitive:
             self._primitive = Primitive(name_of(self), self._run, self._pull, self._push,
                                         vjp_batch=self._pull_batch if "vjp" in self._batched else None,
                                         jvp_batch=self._push_batch if "jvp" in self._batched else None)
-        found = call(self._primitive, args, kwargs)
-        return self._unsaved(found)[0]
+        latest = self._latest
+        latest.is_asked_for = True
+        try:
+            found = self._unsaved(call(self._primitive, args, kwargs))[0]
+            return found if latest.returned is None else _put_back(found, *latest.returned)
+        finally:
+            latest.is_asked_for, latest.returned = False, None
 
     def vjp(self, rule=None, *, batched=False):
         """Make a function the rule for sweeps backwards; a decorator."""
@@ -147,10 +174,14 @@ class OwnPrimitive:
     # ---- What the tape calls ----
 
     def _run(self, *args, **kwargs):
-        result, args, kwargs = run_guarded(self._f, name_of(self), args, kwargs)
-        saved = None
+        holder = [None]
+        holder[0], args, kwargs = run_guarded(self._f, name_of(self), args, kwargs)
+        had = had_elsewhere(holder)
+        result, saved = holder.pop(), None
         if self._saves:
             saved, result = saved_apart(self._pair(result)), result[0]
+        if had and self._latest.is_asked_for:      # and not when a tape runs again
+            self._latest.returned = result, had
         demand_new(name_of(self), result if isinstance(result, tuple) else (result,), args, kwargs)
         if not self._saves:
             return result
