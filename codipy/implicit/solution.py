@@ -15,7 +15,7 @@ import numpy as np
 
 from codipy.active.array import Array, Real, call, is_active, plain
 from codipy.active.messages.callers import frames_of_users, place
-from codipy.errors import TapeError
+from codipy.errors import ActiveError, TapeError
 from codipy.implicit.effects import Effects
 from codipy.implicit.inverses import Dense, Inverse, vector_of
 from codipy.implicit.opened import may_read_variables
@@ -26,7 +26,7 @@ from codipy.tape import passive
 from codipy.tape.activity import depth
 from codipy.tools.arguments.choice import Choice
 from codipy.tools.arguments.forms import rebuild
-from codipy.tools.arguments.guarded import demand_new, run_guarded
+from codipy.tools.arguments.guarded import contents_of, demand_new, run_guarded
 from codipy.tools.arguments.leaves import as_array, is_without_axes
 from codipy.tools.arguments.trees import labelled, value
 from codipy.tools.callee import check_function, name_of, rebound
@@ -200,7 +200,11 @@ class Solution(Driver):
             else:
                 found = solver(*args, **kwargs)
         if effects is not None:
+            before = contents_of((found,), {}) if effects.are_possible else None
             effects.solved()
+            if effects.are_possible and contents_of((found,), {}) != before:
+                raise ActiveError(f"{name_of(solver)}, the solver, returned an array or a list that it fills and that "
+                                  "others have, too, where the derivative would be lost: return a copy, u.copy()")
         if not self.options["has_aux"]:
             return (found,)
         if not isinstance(found, tuple) or len(found) != 2:

@@ -10,7 +10,7 @@ from codipy.active.arrays.plain import is_writable
 from codipy.errors import ActiveError
 from codipy.tools.arguments.trees import labelled, value
 
-__all__ = ["demand_new", "run_guarded"]
+__all__ = ["contents_of", "demand_new", "run_guarded"]
 
 _NUMBERS = {float, int, bool, str, type(None), np.float64, np.float32}
 _ARRAYS = (np.ndarray, Array)
@@ -40,7 +40,7 @@ def run_guarded(f, name, args, kwargs):
     if not kwargs and all(type(x) in _NUMBERS for x in args):
         return f(*args), args, kwargs
     args, kwargs = tuple(map(_read_only, args)), {key: _read_only(x) for key, x in kwargs.items()}
-    before = _contents(args, kwargs)
+    before = contents_of(args, kwargs)
     try:
         found = f(*args, **kwargs)
     except ValueError as error:
@@ -49,7 +49,7 @@ def run_guarded(f, name, args, kwargs):
         raise ActiveError(f"{name} writes to an array that it was given, it seems ({error}): while a function is "
                           "differentiated its derivative would be lost; let it work on a copy, np.array(x), and return "
                           "what the caller needs") from error
-    after = _contents(args, kwargs)
+    after = contents_of(args, kwargs)
     changed = [path for path in {**before, **after} if before.get(path) != after.get(path)]
     if changed:
         raise ActiveError(f"{name} wrote to {changed[0]}: while a function is differentiated the derivative of what "
@@ -77,7 +77,7 @@ def _read_only(x):
     return x
 
 
-def _contents(args, kwargs):
+def contents_of(args, kwargs):
     """What a function could write to nevertheless, by its name: the numbers of arrays and containers as they are."""
     found = {}
     for k, x in [*enumerate(args), *kwargs.items()]:
