@@ -18,8 +18,8 @@ from codipy.complexes.record import record
 from codipy.complexes.scalar import Complex
 from codipy.complexes.ufuncs import DROPPED, demand_parts, fresh
 from codipy.numpy import differentiable, passive, writers
-from codipy.numpy.arguments import bind, call_with, kept_by, refuse
-from codipy.numpy.functions import name_of
+from codipy.numpy.arguments import bind, call_with, holds_objects, kept_by, refuse, sees_objects
+from codipy.numpy.functions import CALLING, OBJECTS, name_of
 from codipy.numpy.outputs import door_with_out
 from codipy.numpy.rules.linalg_products import COMPOSITES
 
@@ -177,6 +177,8 @@ def array_function(func, types, args, kwargs):
         given = {} if out is None else {"out": np.array(plain(out))}  # the values of some depend on its dtype
         found = func(*value_tree(args), **value_tree(kwargs), **given)
         return assign(found if name in _PASSIVE else fresh(found), out, kept_by(name))
+    if name not in CALLING and any(sees_objects(x) or holds_objects(x) for x in (*args, *kwargs.values())):
+        refuse(name, OBJECTS)
     if out is not None and out.dtype.kind != "c" and name in _REDUCING:
         refuse(name, DROPPED)
     if out is not None and dtype is None:

@@ -20,15 +20,18 @@ from codipy.numpy.arguments import (
     bind,
     call_with,
     check_out,
+    each,
     fillable,
+    is_of_objects,
     laid_identifier_tree,
     laid_out,
     rebuilt,
     value_leaf,
 )
+from codipy.numpy.outside import boxed
 
 __all__ = [
-    "FUNCTIONS", "assign", "copied", "get_item", "holds", "item",
+    "FUNCTIONS", "as_objects", "assign", "copied", "get_item", "holds", "item",
     "moved", "pair_identifiers", "pairs_for", "plain", "seen",
     "set_item", "value_tree",
 ]  # fmt: skip
@@ -42,7 +45,11 @@ def plain(x):
 
 
 def _leaf_value(x):
-    return x.value if type(x) in _OURS else value_leaf(x)
+    if type(x) in _OURS:
+        return x.value
+    if isinstance(x, np.ndarray) and x.dtype == object and not {ComplexArray, Complex}.isdisjoint(map(type, x.flat)):
+        return each(plain, x)
+    return value_leaf(x)
 
 
 def value_tree(tree):
@@ -77,7 +84,8 @@ def pair_identifiers(x):
         pairs = _as_integers(np.stack([real, np.zeros_like(real)], axis=-1))
         return laid_out(pairs, stand_in(x)) if type(x) is Array else pairs
     if isinstance(x, np.ndarray) and x.dtype == object:
-        return np.array([pair_identifiers(part) for part in x.flat], np.int64).reshape(x.shape)
+        pairs = each(pair_identifiers, x)
+        return pairs if is_of_objects(x) else pairs.astype(np.int64)
     return np.zeros(np.shape(x), np.int64)
 
 
@@ -105,7 +113,7 @@ class Shown(views.Shown):
         if type(x) is Complex:
             return x.value
         if type(x) is not ComplexArray:
-            return super()._stand_in(x)
+            return super()._stand_in(x if type(x) is Array or self.as_they_are else _leaf_value(x))
         for known, array in self.pairs:
             if array is x:
                 return known
@@ -145,13 +153,25 @@ def move(func, args, kwargs, data, separate=False):
     """Run a function that moves elements on stand-ins; what is no view of one is new."""
     bound = bind(func, args, kwargs)
     out = bound.pop("out", None)
-    shown = Shown()
+    shown = Shown(as_they_are=func in movement.SHOWING)
     values = call_with(func, {k: v if k in data else value_tree(v) for k, v in bound.items()}, shown.tree, data)
     leaf = _own_identifiers if separate else pair_identifiers
     ids = None
     if any(holds(bound.get(name)) for name in data):
+        if getattr(values, "dtype", None) == np.dtype(object):
+            apart = {name: movement.one_by_one(func, name, value) for name, value in bound.items()}
+            return assign(call_with(func, apart, lambda tree: rebuilt(tree, as_objects), data), out)
         ids = cache(lambda: call_with(func, bound, lambda tree: rebuilt(tree, leaf), data, _VALUES_ONLY))
     return assign(shown.results(values, ids), out)
+
+
+def as_objects(x):
+    """The objects that NumPy makes of the elements of a variable; anything else unchanged."""
+    if type(x) is Complex:
+        box = np.empty((), object)
+        box[()] = x.stands_for(complex)
+        return box
+    return x.astype(object) if type(x) is ComplexArray else boxed(x) if type(x) in _OURS else x
 
 
 FUNCTIONS = {

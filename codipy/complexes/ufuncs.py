@@ -14,7 +14,7 @@ from codipy.complexes.array import ComplexArray
 from codipy.complexes.composed import at
 from codipy.complexes.creation import as_complex
 from codipy.complexes.elementary import of_function
-from codipy.complexes.movement import assign, holds, pairs_for, plain, value_tree
+from codipy.complexes.movement import as_objects, assign, holds, pairs_for, plain, value_tree
 from codipy.complexes.pairs import complex_of_pairs, pairs_of_complex
 from codipy.complexes.record import RULES, record, special_name
 from codipy.complexes.scalar import Complex
@@ -22,7 +22,16 @@ from codipy.numpy.arguments import refuse
 from codipy.numpy.differentiable import ROUNDED
 from codipy.numpy.laid_out import by_loop
 from codipy.numpy.special import REFUSED
-from codipy.numpy.ufuncs import GENERALISED, cast, demand_unread, kept, ordered, takes_masks
+from codipy.numpy.ufuncs import (
+    GENERALISED,
+    cast,
+    computes_objects,
+    demand_unread,
+    kept,
+    on_objects,
+    ordered,
+    takes_masks,
+)
 from codipy.scipy.kernels.exact import with_values_of
 
 __all__ = ["DROPPED", "array_ufunc", "demand_parts", "fresh", "in_place", "operate"]
@@ -196,6 +205,8 @@ def array_ufunc(ufunc, method, inputs, kwargs):
         name = operators.NAMES.get(ufunc)
         if name is not None and type(inputs[1]) is Real and called_by_operator(1):
             return operators.apply_operator(name, inputs)
+    if not status.in_passive() and computes_objects(inputs, outs):
+        return on_objects(ufunc, method, inputs, kwargs, outs, as_objects)
     if status.in_passive() or not (holds(inputs) or holds(kwargs) or holds(outs or ()) and "where" in kwargs):
         given = {} if outs is None else {"out": tuple(np.array(plain(out)) for out in outs)}  # `where` may leave some
         values = getattr(ufunc, method)(*value_tree(inputs), **value_tree(kwargs), **given)

@@ -17,9 +17,10 @@ from codipy.active.recordings import status
 from codipy.errors import ActiveError
 
 __all__ = [
-    "PLAIN", "apart", "assign", "bind", "call_with", "check_out", "copied", "each", "fillable", "gather_tree", "holds_active",
-    "holds_array", "holds_complex", "holds_objects", "holds_variables", "identifier_tree", "is_of_objects", "kept_by",
-    "laid_identifier_tree", "laid_out", "parameters", "rebuilt", "refuse", "sees_objects", "value_leaf", "value_tree",
+    "PLAIN", "apart", "assign", "bind", "call_with", "check_out", "copied", "each", "fillable", "gather_tree",
+    "holds_active", "holds_array", "holds_complex", "holds_objects", "holds_variables", "identifier_tree",
+    "is_of_objects", "kept_by", "laid_identifier_tree", "laid_out", "parameters", "rebuilt", "refuse", "sees_objects",
+    "value_leaf", "value_tree",
 ]  # fmt: skip
 
 
@@ -74,12 +75,14 @@ def holds_variables(tree):
 
 
 def holds_complex(tree):
-    """Whether complex numbers, plain ones or variables, are in a tree of lists and tuples."""
+    """Whether complex numbers, plain ones or variables, are in a tree of lists, tuples and arrays of objects."""
     kind = type(tree)
     if kind in _OURS or kind in PLAIN:
         return False
     if kind in (list, tuple):
         return not PLAIN.issuperset(map(type, tree)) and any(map(holds_complex, tree))
+    if kind is np.ndarray and tree.dtype == object:
+        return any(map(holds_complex, tree.flat))
     return is_complex_variable(tree) or isinstance(tree, (complex, np.ndarray, np.generic)) and np.iscomplexobj(tree)
 
 

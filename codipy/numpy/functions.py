@@ -32,10 +32,10 @@ from .outside import boxed
 from .rules.scans import UFUNC_PARTIALS
 from .views import Shown
 
-__all__ = ["SETS", "SHORT", "array_function", "name_of"]
+__all__ = ["OBJECTS", "SETS", "SHORT", "array_function", "name_of"]
 
-_OBJECTS = ("an operand holds objects that are no numbers, and only numbers can be combined with an Array: write a loop over "
-            "them, or keep numbers in an array of their own (arrays in a list, which np.stack joins)")
+OBJECTS = ("an operand holds objects that are no numbers, and only numbers can be combined with an Array: write a loop "
+           "over them, or keep numbers in an array of their own (arrays in a list, which np.stack joins)")
 _WRITE = "leave it away, or say codipy.value(x) where the derivative is not wanted"
 
 
@@ -132,7 +132,7 @@ _PRODUCTS = {"dot", "einsum", "inner", "linalg.matmul", "linalg.multi_dot", "lin
 # Of arrays of objects they are made of the operators of the elements; others look at dtypes or call methods.
 _OF_OPERATORS = {"convolve", "correlate", "dot", "einsum", "inner", "kron", "outer", "tensordot", "vdot"}
 # Their operands are whatever the user's function takes.
-_CALLING = {"apply_along_axis", "apply_over_axes"}
+CALLING = {"apply_along_axis", "apply_over_axes", "piecewise"}
 
 
 _SAVING = {"save", "savetxt", "savez", "savez_compressed"}  # plain values, where nothing records
@@ -178,8 +178,8 @@ def array_function(func, types, args, kwargs):
         return differentiable.of_complex(func, args, kwargs)
     if name in _OF_OPERATORS and (any(map(sees_objects, args)) or any(map(sees_objects, kwargs.values()))):
         return _on_objects(func, name, args, kwargs)
-    if name in SETS["differentiable"] and name not in _CALLING and (holds_objects(args) or holds_objects(kwargs)):
-        refuse(name, _OBJECTS)
+    if name in SETS["differentiable"] and name not in CALLING and (holds_objects(args) or holds_objects(kwargs)):
+        refuse(name, OBJECTS)
     if handler is None:
         if name in _SAVING and status.recording() is None:
             return func(*value_tree(args), **value_tree(kwargs))
@@ -188,7 +188,7 @@ def array_function(func, types, args, kwargs):
 
 
 def _on_objects(func, name, args, kwargs):
-    """NumPy's own function, which computes with each element of an array of objects as it is: with Reals of an Array."""
+    """NumPy's own function, which computes with each element of an array of objects as it is, and of an Array."""
     if kwargs.get("out") is not None:
         refuse(name, "out= of numbers cannot hold the objects that an operand holds: leave it away")
     return func(*map(_boxed, args), **{key: _boxed(value) for key, value in kwargs.items()})

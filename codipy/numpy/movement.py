@@ -28,7 +28,7 @@ from .decisions import decision, keep
 from .names import of_name
 from .views import Shown
 
-__all__ = ["DATA", "FUNCTIONS", "SPECIAL", "move", "pieces"]
+__all__ = ["DATA", "FUNCTIONS", "SHOWING", "SPECIAL", "move", "one_by_one", "pieces"]
 
 # What moves, by the names of the arguments; the rest says where to.
 DATA = {
@@ -60,7 +60,10 @@ DATA = {
 }
 
 # They look at no element, and what they give of an array is elements of it.
-_SHOWING = frozenset(map(of_name, views.DATA))
+SHOWING = frozenset(map(of_name, views.DATA))
+
+# Arguments of which each element is an array.
+_SEQUENCES = frozenset({"arrays", "choicelist", "choices", "tup"})
 
 # Arguments that mean something for values only.
 _VALUES_ONLY = ("out", "dtype", "casting")
@@ -74,14 +77,21 @@ def move(func, data, args, kwargs):
     """
     bound = bind(func, args, kwargs)
     out = bound.pop("out", None)
-    shown = Shown(as_they_are=func in _SHOWING)
+    shown = Shown(as_they_are=func in SHOWING)
     values = call_with(func, bound, shown.tree, data)
     ids = None
     if any(holds_active(bound.get(name)) for name in data):
         if getattr(values, "dtype", None) == np.dtype(object):
-            return assign(call_with(func, bound, partial(_objects, func), data), out)
+            apart = {name: one_by_one(func, name, value) for name, value in bound.items()}
+            return assign(call_with(func, apart, partial(_objects, func), data), out)
         ids = cache(lambda: call_with(func, bound, laid_identifier_tree, data, _VALUES_ONLY))
     return assign(shown.results(values, ids), out)
+
+
+def one_by_one(func, name, value):
+    """An argument that is a sequence of arrays as a list: what is in an array NumPy would ask again who computes."""
+    is_sequence = name in _SEQUENCES and func is not np.block and isinstance(value, (Array, np.ndarray))
+    return list(value) if is_sequence else value
 
 
 def _objects(func, tree):

@@ -32,8 +32,8 @@ from .outside import boxed
 from .ufunc_sets import PASSIVE, REFUSED, STEPS, TABLE_NAMES
 
 __all__ = [
-    "GENERALISED", "MORE", "PRODUCTS", "apply", "array_ufunc", "cast", "demand_unread", "kept", "kind_of", "ordered",
-    "takes_masks",
+    "GENERALISED", "MORE", "PRODUCTS", "apply", "array_ufunc", "cast", "computes_objects", "demand_unread", "kept",
+    "kind_of", "on_objects", "ordered", "takes_masks",
 ]  # fmt: skip
 
 
@@ -335,7 +335,7 @@ def _on_values(ufunc, method, inputs, kwargs, outs):
     return tuple(found) if len(found) > 1 else found[0]
 
 
-def _computes_objects(inputs, outs):
+def computes_objects(inputs, outs):
     """Whether NumPy's result is of objects, and has to be: numbers among them alone make an Array."""
     if any(map(sees_objects, inputs)):
         return True
@@ -343,21 +343,28 @@ def _computes_objects(inputs, outs):
         isinstance(out, np.ndarray) and out.dtype == object for out in outs)  # fmt: skip
 
 
-def _on_objects(ufunc, method, inputs, kwargs, outs):
-    """NumPy's own call on arrays of objects, where Arrays are those of their elements; so the result is of objects."""
-    if method == "at" and type(inputs[0]) is Array:
-        return ufunc.at(np.array(plain(inputs[0])), *inputs[1:])  # into which NumPy puts no objects
-    inputs = tuple(boxed(x) if type(x) in (Array, Real) else x for x in inputs)
+def on_objects(ufunc, method, inputs, kwargs, outs, as_objects):
+    """NumPy's own call on arrays of objects, and on those that `as_objects` makes of variables."""
+    if method == "at" and not isinstance(inputs[0], np.ndarray):
+        return ufunc.at(np.array(inputs[0].value), *inputs[1:])  # into which NumPy puts no objects
+    inputs = tuple(map(as_objects, inputs))
     if "where" in kwargs:
         kwargs["where"] = value_tree(kwargs["where"])
     if outs is None:
         return getattr(ufunc, method)(*inputs, **kwargs)
-    copies = tuple(np.array(plain(out)) if isinstance(out, Array) else out for out in outs)
+    copies = tuple(out if out is None or isinstance(out, np.ndarray) else np.array(out.value) for out in outs)
     made = getattr(ufunc, method)(*inputs, out=copies, **kwargs)  # objects into one of numbers NumPy refuses
     made = made if isinstance(made, tuple) else (made,)
-    outs = (*outs, *(None for _ in made[len(outs) :]))
-    found = [assign(part, out, 0) if isinstance(out, Array) else part for part, out in zip(made, outs)]
+    for part, copy, out in zip(made, copies, outs):
+        if copy is not out:
+            out[...] = part  # truths
+    found = [part if copy is out else out for part, copy, out in zip(made, copies, outs)]
+    found += made[len(outs) :]
     return tuple(found) if len(found) > 1 else found[0]
+
+
+def _as_objects(x):
+    return boxed(x) if type(x) in (Array, Real) else x
 
 
 def _foreign(x):
@@ -398,8 +405,8 @@ def array_ufunc(ufunc, method, inputs, kwargs):
     if any(map(_is_complex, inputs[::2] if method == "at" else inputs)) or np.dtype(kwargs.get("dtype")).kind == "c":
         options = kwargs if outs is None else {**kwargs, "out": outs}
         return door("complexes")().array_ufunc(ufunc, method, inputs, options)
-    if not status.in_passive() and _computes_objects(inputs, outs):
-        return _on_objects(ufunc, method, inputs, kwargs, outs)
+    if not status.in_passive() and computes_objects(inputs, outs):
+        return on_objects(ufunc, method, inputs, kwargs, outs, _as_objects)
     if method == "at":
         return ufunc_methods.at(ufunc, *inputs)
     written = outs is not None and kwargs.get("where", True) is not True and holds_active(outs)

@@ -126,7 +126,8 @@ class Shown:
         if type(values) is float and ids is not None:  # a number of Python's, which NumPy hands on as it is
             return self._new(np.float64(values), ids).item()
         if not self._is_new(values):
-            return values
+            is_complex = ids is not None and np.iscomplexobj(values)
+            return gather_tree(values, ids()) if is_complex else values  # or the reason why not
         if ids is None and not any(array is not None for _, array in self.pairs):
             return values
         repeated = [n > 1 and step == 0 and values.size > 0 for n, step in zip(values.shape, values.strides)]

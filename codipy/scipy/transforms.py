@@ -88,7 +88,7 @@ def _entered(name, record):
         options = rebuilt(options, _plain)
         x = asarray(given)
         if is_of_objects(x):
-            refuse(f"scipy.fft.{name}", "its array holds objects that are no numbers: keep numbers in an array of their own")
+            refuse(f"scipy.fft.{name}", "its array holds objects that are no numbers: keep these in one of their own")
         if not holds_variables(x):
             return fillable(original(_plain(x), **options))
         axes = options.get("axes", options.get("s"))

@@ -7,6 +7,7 @@ elements, not the axes of a matrix. The oracle is the same source on NumPy: valu
 
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -93,7 +94,8 @@ KINDS = {
     "lists": lambda x: objects([x[0], 1.0], [2.0, x[1]]),
     "no axis": lambda x: objects(x[:2] * 1).reshape(()),
 }
-OTHERS = [lambda x: x[:2], lambda x: np.array([2.0, 5.0]), lambda x: x[0], lambda x: [x[1], 3.0]]
+OTHERS = [lambda x: x[:2], lambda x: np.array([2.0, 5.0]), lambda x: x[0], lambda x: [x[1], 3.0],
+          lambda x: x[:2] * (1 + 0.5j), lambda x: np.array([1j, 2.0])]  # fmt: skip
 OPERATIONS = [
     lambda o, w: o * w,
     lambda o, w: w * o,
@@ -146,11 +148,13 @@ def total(found, weight=1.0):
     """A sum over all numbers of a result, each with a weight of its own."""
     if isinstance(found, Quantity):
         return total(found.v, weight)
-    if isinstance(found, np.ndarray) and (found.dtype == object or found.ndim) or type(found) is codipy.Array:
+    if isinstance(found, np.ndarray) and (found.dtype == object or found.ndim):
         found = list(found.ravel())
     if isinstance(found, (list, tuple)):
         return sum((total(part, weight * (1 + 0.3 * k)) for k, part in enumerate(found)), 0.0)
-    return 0.0 if found is None or isinstance(found, str) else float(found) * weight
+    if found is None or isinstance(found, str):
+        return 0.0
+    return float(found) * weight if isinstance(found, Decimal) else (found.real + 2.0 * found.imag) * weight
 
 
 def differences(f):
@@ -186,7 +190,7 @@ def test_operations_are_those_of_the_elements_or_refused(kind):
              for i, function in enumerate(OPERATIONS) for k, other in enumerate(OTHERS)}  # fmt: skip
     assert {key: said for key, said in found.items() if said and said.startswith("wrong")} == {}
     known = [said for said in found.values() if said]
-    assert known.count("right") > 0.65 * len(known) > 5, known
+    assert known.count("right") > 0.5 * len(known) > 5, known
     assert found[0, 0] in ("right", None)
 
 
@@ -203,7 +207,7 @@ def test_no_function_is_wrong(kind):
     for name, function in FUNCTIONS.items():
         for k, call in enumerate(CALLS):
             if name not in UNSETTLED:
-                found[name, k] = outcome(lambda o, w: call(function, o, w), kind, OTHERS[0])
+                found[name, k] = outcome(partial(call, function), kind, OTHERS[0])
     assert {key: said for key, said in found.items() if said and said.startswith("wrong")} == {}
     assert list(found.values()).count("right") > 100
 
