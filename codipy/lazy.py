@@ -30,7 +30,7 @@ extend_later(lambda: importlib.import_module("codipy.math"))
 find_later(lambda: {**importlib.import_module("codipy.numpy.doors").DOORS, "save": _save, "complexes": _complexes,
                      "nested": _nested, "rebuilt": _rebuilt, "recorded": _recorded, "by operator": _by_operator,
                      "with adjoint": _with_adjoint, "iterates": _iterates, "effects": _effects, "undone": _undone,
-                     "returned": _returned})
+                     "computed": _computed, "returned": _returned})
 
 
 def _by_operator(*args):
@@ -52,6 +52,10 @@ def _effects(given):
 
 def _returned(*args):
     return importlib.import_module("codipy.implicit.returned").Returned(*args)
+
+
+def _computed(*args):
+    importlib.import_module("codipy.implicit.kept").demand_computed(*args)
 
 
 def _undone(*args):

@@ -183,7 +183,7 @@ def value_and_gradient(Tape tape not None, f, list args not None, dict kwargs no
     Returns
     -------
     tuple
-        Value and list of derivatives.
+        Value, list of derivatives, and whether the result depends on anything.
     """
     cdef list inputs, made = None
     cdef Real output
@@ -202,7 +202,8 @@ def value_and_gradient(Tape tape not None, f, list args not None, dict kwargs no
             is_same = has_values_of(leaves, inputs)
             if not is_same or noted or not are_items(made, inputs):
                 apart(f, args, kwargs, leaves, made, inputs, is_same)
-        output = tape.register_output(result if type(result) is Real else check(result, f))
+        number = result if type(result) is Real else check(result, f)
+        output = tape.register_output(number)
     finally:
         tape.set_passive()
-    return plain_scalar(output), pull_back(tape, output, inputs)
+    return plain_scalar(output), pull_back(tape, output, inputs), type(number) is Real and (<Real>number).epoch != 0

@@ -96,5 +96,5 @@ def with_aux(f, kept_as=plain_copy):
         kept[:] = [kept_as(result[1])]
         return result[0]
 
-    first.__name__, first.__wrapped__ = name_of(f), f
+    first.__name__, first.__wrapped__, first.kept = name_of(f), f, kept
     return first, kept

@@ -61,6 +61,11 @@ cdef class Lending:
             array[...] = values
 
     @property
+    def without(self):
+        """What puts the inputs into the arguments, and nothing in the places of others."""
+        return self.place
+
+    @property
     def twins(self):
         """Of what puts the inputs into the arguments."""
         return getattr(self.place, "twins", None)

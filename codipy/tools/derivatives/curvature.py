@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from codipy.active import Real
-from codipy.active.array import identifiers
+from codipy.active.array import identifiers, is_active
 from codipy.active.bulk import all_floats
 from codipy.tape import active_tape
 from codipy.tape.second import SecondOrder, allow_second, has_second
@@ -18,7 +18,7 @@ from codipy.tools.arguments.lending import Lending, lends
 from codipy.tools.arguments.twins import Twins
 from codipy.tools.callee import check_result, is_rebound
 from codipy.tools.pool import borrow, give_back, wait_for_rebound
-from codipy.tools.runs.recording import register_leaves
+from codipy.tools.runs.recording import demand_computed, put_inputs, register_leaves
 from codipy.tools.swallowed import demand_none_swallowed, said_before
 
 __all__ = ["Curvature", "is_swept"]
@@ -71,7 +71,7 @@ class Curvature:
                 wait_for_rebound(self._tape, leaves)
                 if lends(run, args, kwargs):
                     kwargs = dict(kwargs)
-                    place = self._lending = Lending(partial(_put, place), run, given, kwargs, leaves, kind)
+                    place = self._lending = Lending(partial(put_inputs, place), run, given, kwargs, leaves, kind)
                     self._lending.remember()
                     self.fills = True
             self._record(run, f, args, kwargs, place)
@@ -90,18 +90,21 @@ class Curvature:
                 inputs = register_leaves(tape, self.leaves)
                 # f may overwrite an Array: its derivatives are those by what was registered.
                 known = _identifiers(inputs, self.leaves)
-                _put(place, args, inputs)
+                put_inputs(place, args, inputs)
                 made = args[place] if type(place) is int else None
                 twins = Twins([self.leaves], [made]) if type(made) is list else None
                 result = run(*args, **kwargs)
                 demand_apart(run, args, kwargs, inputs, self.leaves, None, twins or getattr(place, "twins", None))
-                output = tape.register_output(result if type(result) is Real else check_result(result, f))
+                number = result if type(result) is Real else check_result(result, f)
+                output = tape.register_output(number)
                 self.value, output = output.value, int(identifiers(output))
         except Exception as error:
             if (before := said_before(tape, error)) is not error:
                 raise before from error
             raise
         demand_none_swallowed(tape)
+        if not is_active(number):
+            demand_computed(f, run, run, place, args, kwargs, self.leaves)
         self.identifiers = known
         self.known = has_second(tape)
         if self.known:
@@ -192,17 +195,6 @@ class Curvature:
 
     def __exit__(self, *_):
         self.close()
-
-
-def _put(place, args, inputs):
-    """Put the inputs into the arguments."""
-    if type(place) is int:
-        args[place] = inputs.copy() if type(args[place]) is list else inputs[0]
-    elif type(place) is tuple:
-        for position, x in zip(place, inputs):
-            args[position] = x
-    else:
-        place(args, inputs)
 
 
 def _identifiers(inputs, leaves):

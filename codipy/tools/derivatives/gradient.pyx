@@ -13,14 +13,14 @@ from codipy.tools.callee import check_result, is_rebound, rebound, with_aux
 from codipy.tools.arguments.leaves import DOUBLE
 from codipy.tools.arguments.lending import Lending, lends
 from codipy.tools.rebinding.filled import filled_parameters
-from codipy.tools.runs.recording import value_and_gradient_of_arrays
+from codipy.tools.runs.recording import demand_computed, value_and_gradient_of_arrays
 from codipy.tools.arguments.repeated import stands_again
 from codipy.tools.swallowed import demand_none_swallowed, raised, said_before
 
 cdef object ndarray = np.ndarray, double_dtype = DOUBLE, of_floats = value_and_gradient
 cdef list errors = raised
 cdef object of_arrays = value_and_gradient_of_arrays, are_floats = all_floats, check = check_result
-cdef object apart = demand_list_apart
+cdef object apart = demand_list_apart, computed = demand_computed
 cdef list inside = noted
 
 
@@ -108,9 +108,11 @@ cdef class Gradient(Driver):
         if self.is_rebound:
             wait_for_rebound(tape, leaves)
         try:
-            value, gradient = sweep(tape, called, args, kwargs, leaves, place, check, apart, inside)
+            value, gradient, depends = sweep(tape, called, args, kwargs, leaves, place, check, apart, inside)
             if errors:
                 demand_none_swallowed(tape)
+            if not depends:
+                computed(self.f, self.run, called, place, args, kwargs, leaves)
         except Exception as error:
             before = said_before(tape, error)
             if before is not error:

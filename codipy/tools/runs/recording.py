@@ -2,6 +2,7 @@
 """One run of a function on a tape, whatever forms its arguments and results have, and sweeps between the two."""
 from __future__ import annotations
 
+import functools
 import math
 from typing import NamedTuple
 
@@ -11,19 +12,21 @@ from codipy.active import Real
 from codipy.active.adjoints import seed_units
 from codipy.active.array import Array, gather, identifiers, is_active, is_complex_variable, plain
 from codipy.active.bulk import all_floats, as_float, register_floats
+from codipy.active.doors import door
 from codipy.active.inputs import take_gradients
 from codipy.active.scalar.kinds import converted
 from codipy.errors import ActiveError
 from codipy.tools.arguments.aliases import demand_apart
 from codipy.tools.arguments.forms import rebuild
 from codipy.tools.arguments.leaves import as_array, is_complex, shape_of
+from codipy.tools.arguments.lending import Lending
 from codipy.tools.arguments.parts import depends, identifiers_of_parts, inputs_of_parts, parts_of, whole
 from codipy.tools.arguments.trees import labelled, plain_copy
 from codipy.tools.callee import check_result, name_of
 from codipy.tools.swallowed import demand_none_swallowed, said_before
 
-__all__ = ["ForwardRun", "Recording", "Units", "check_results", "pull_arrays", "register_leaves", "register_result",
-           "value_and_gradient_of_arrays"]
+__all__ = ["ForwardRun", "Recording", "Units", "check_results", "demand_computed", "pull_arrays", "put_inputs",
+           "register_leaves", "register_result", "value_and_gradient_of_arrays"]
 
 
 def register_leaves(tape, leaves):
@@ -34,6 +37,34 @@ def register_leaves(tape, leaves):
 def register_result(tape, result, f):
     """The result of f as an output of the tape; it must be one real number."""
     return tape.register_output(result if type(result) is Real else check_result(result, f))
+
+
+def put_inputs(place, args, inputs):
+    """Put the inputs into the arguments: at a position, in a list where one is there, at one for each, or by a call."""
+    if type(place) is int:
+        args[place] = inputs.copy() if type(args[place]) is list else inputs[0]
+    elif type(place) is tuple:
+        for position, x in zip(place, inputs):
+            args[position] = x
+    else:
+        place(args, inputs)
+
+
+def demand_computed(f, run, called, place, args, kwargs, leaves):
+    """Raise if a result on which nothing was recorded is one that an earlier run has kept, see `codipy.implicit.kept`.
+
+    Parameters
+    ----------
+    f, run, called : callable
+        What messages call it, what was run, and what called that.
+    place : int, tuple of int, Lending or callable
+        See `put_inputs`.
+    args, kwargs, leaves : list, dict, list
+        The arguments of that run, and the values of the inputs.
+    """
+    if leaves:
+        put = functools.partial(put_inputs, place.without if type(place) is Lending else place)
+        door("computed")(f, run, called, put, args, kwargs, leaves)
 
 
 def pull_arrays(tape, output, inputs):
@@ -62,11 +93,12 @@ def value_and_gradient_of_arrays(tape, f, args, kwargs, leaves, place, check, *_
             place(args, inputs)
         result = f(*args, **kwargs)
         demand_apart(f, args, kwargs, inputs, leaves, None, getattr(place, "twins", None))
-        output = tape.register_output(result if type(result) is Real else check(result, f))
+        number = result if type(result) is Real else check(result, f)
+        output = tape.register_output(number)
     finally:
         tape.set_passive()
     _sweep_back(tape, output)
-    return output.value, take_gradients(inputs)      # the tape is the driver's, and is reset next
+    return output.value, take_gradients(inputs), is_active(number)      # the tape is the driver's, and is reset next
 
 
 _REAL = frozenset({Real, Array, float, int})

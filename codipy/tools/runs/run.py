@@ -11,7 +11,7 @@ from codipy.tools.arguments.lending import Lending, lends
 from codipy.tools.arguments.trees import labelled, match, plain_copy, value
 from codipy.tools.callee import is_rebound, with_aux
 from codipy.tools.pool import borrow, give_back, wait_for_rebound
-from codipy.tools.runs.recording import ForwardRun, Recording
+from codipy.tools.runs.recording import ForwardRun, Recording, demand_computed
 
 __all__ = ["Run", "seeds_of"]
 
@@ -62,6 +62,7 @@ class Run:
         nested = active_tape() is not None
         self.choice, self.settings, self.aux = choice, NESTED if nested or readable else settings, None
         self.tape, self._lends, self._kind = None, nested or readable, kind
+        self._is_asked = readable or not numbers      # by the user, and not by a solver for its own ends
         try:
             self._record(f, run, called or run, args, kwargs, has_aux, nested and not numbers,
                          None if self._lends else seeded)
@@ -91,9 +92,11 @@ class Run:
                 place = Lending(place, run, given, kwargs, self.leaves, self._kind)
         if self._lends:
             self.tape.loans = []      # to which the enclosing recording lends its variables
-        run = Recording if seeds is None else partial(ForwardRun, seeds)
-        self.recording = run(self.tape, called, args, kwargs, self.leaves, place, origins, kept,
-                             self.choice.with_complex)
+        recorded = Recording if seeds is None else partial(ForwardRun, seeds)
+        self.recording = recorded(self.tape, called, args, kwargs, self.leaves, place, origins, kept,
+                                  self.choice.with_complex)
+        if self._is_asked and all(y is None for y in self.recording.outputs):
+            demand_computed(f, run, called, place, args, kwargs, self.leaves)
         if has_aux:
             self.aux = self.recording.aux[0] if self.program is not None else plain_copy(self.recording.aux[0])
 

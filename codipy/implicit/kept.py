@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results that an earlier plain run has kept: a cache that knows its arguments again hands out a constant.
+
+    if self.last_x is None or not np.array_equal(x, self.last_x):
+        self.last_x, self.last = x.copy(), np.sum(np.sin(x) ** 2)
+    return self.last
+
+After a plain run at the same arguments the result depends on nothing, and its derivative is zero: as in JAX, in silence.
+What tells it from a constant that is meant is what the function does elsewhere. So where all that a driver got depends
+on none of its inputs, and the function may write to what was there before, it runs again close by. If it then leaves
+something active where a plain number was, as a cache does when it misses, it runs once more at the same arguments, with
+the numbers that stood in that place as variables. If the result depends on one of these, it is what was kept.
+What these runs leave is undone; a function that fails in one of them has told nothing.
+
+So a branch that returns a constant, a table of constants that is filled when it is asked, a function that stops at
+zero, and one that keeps a log keep their gradient of zero. Rejected: to note comparisons of inputs with plain numbers,
+and values that are taken for keys, and to raise for any of them, which refuses `if r == 0.0: return 0.0` and tables
+that are asked by ``int(x)``, and costs a look at each comparison; to compare values close by, of which a result that
+is rounded has others too; to do all this for results that depend on something, which costs each gradient of a function
+that keeps anything several runs: what a cache adds to such a sum is lost still (docs/limits.md).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import warnings
+
+import numpy as np
+
+from codipy.active.array import is_active, is_complex_variable
+from codipy.errors import ActiveError
+from codipy.implicit.over import SCALARS
+from codipy.implicit.places import MISSING, Attributes, Class, Dict, Globals, Numbers, Slots, got, is_users
+from codipy.implicit.state import State
+from codipy.numpy.arguments import PLAIN, fillable
+from codipy.tape import active_tape, passive
+from codipy.tools.arguments.trees import labelled
+from codipy.tools.callee import is_rebound, name_of
+from codipy.tools.pool import borrow, give_back, wait_for_rebound
+from codipy.tools.runs.recording import register_leaves
+from codipy.tools.swallowed import unnoticed
+
+__all__ = ["demand_computed"]
+
+# Relative to the arguments. Most caches compare exactly, and some round; up and down, as a kink may be at either side.
+_MOVES = (2.0**-20, -(2.0**-6))
+_SETTINGS = ("auto", None)
+_DEEP = 8  # containers in containers
+
+
+def demand_computed(f, run, called, put, args, kwargs, leaves):
+    """Raise if a result that depends on none of the inputs is one that an earlier run has kept.
+
+    Parameters
+    ----------
+    f : callable
+        What messages call it.
+    run, called : callable
+        What was run, and what calls that.
+    put : callable
+        ``put(args, inputs)`` puts the inputs into the arguments.
+    args, kwargs : list, dict
+        The arguments of the run.
+    leaves : list
+        The values of the inputs.
+
+    Raises
+    ------
+    ActiveError
+        With the name of the place where it was kept.
+    """
+    where, state = None, State(run, *args, *kwargs.values())
+    try:
+        if state.may_write:
+            with passive() if active_tape() is not None else contextlib.nullcontext(), unnoticed():
+                trial = _Trial(state, run, called, put, args, kwargs)
+                where = next(filter(None, (trial.kept(leaves, by) for by in _MOVES)), None)
+    finally:
+        state.end()
+        state.close()
+    if where is not None:
+        raise ActiveError(
+            f"the result of {name_of(f)} depends on nothing by which it is differentiated, for it was taken from "
+            f"{where}, where an earlier run without derivatives has kept it: empty that before the gradient")
+
+
+def _moved(leaf, by):
+    if isinstance(leaf, np.ndarray):
+        return np.array(np.where(leaf == 0.0, by, leaf * (1.0 + by)), leaf.dtype)
+    return leaf * (1.0 + by) if leaf else type(leaf)(by)
+
+
+class _Trial:
+    """Further runs of a function, in recordings of their own, of which nothing stays."""
+
+    def __init__(self, state, run, called, put, args, kwargs):
+        self._state, self._run, self._called, self._put = state, run, called, put
+        self._args, self._kwargs, self._aux = args, kwargs, getattr(called, "kept", [])
+
+    def kept(self, leaves, by):
+        """Where the result was taken from, in words; None if it was not, as far as a run that is moved tells."""
+        places = self._recorded([_moved(leaf, by) for leaf in leaves], lambda tape: None, self._stored) or ()
+        for place, keys in places:
+
+            def put(tape, place=place, keys=keys):
+                place.put(place.before | {key: _as_variables(got(place.before[key]), tape) for key in keys})
+
+            if self._recorded(leaves, put, lambda: True, place):
+                return self._said(place, keys[0])
+        return None
+
+    def _recorded(self, leaves, prepare, look, place=None):
+        """What `look` finds while a recording is there of which the result is active; None if it is not, or fails."""
+        tape, aux = borrow(_SETTINGS), list(self._aux)
+        if is_rebound(self._run):
+            wait_for_rebound(tape, leaves)
+        try:
+            with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+                warnings.simplefilter("ignore")
+                with tape:
+                    args = [_own(x) for x in self._args]
+                    self._put(args, register_leaves(tape, leaves))
+                    prepare(tape)
+                    result = self._called(*args, **self._kwargs)
+                    is_found = any(_is_variable(leaf) for _, leaf in labelled(result, "result"))
+                return look() if is_found else None
+        except Exception:  # it may fail at other arguments, and with variables where numbers were
+            return None
+        finally:
+            give_back(_SETTINGS, tape)
+            self._aux[:] = aux
+            self._state.put_back()
+            if place is not None:
+                place.put(place.before)  # also where only arrays are put back
+
+    def _stored(self):
+        """Where such a run left something active in the place of numbers: pairs of a place and keys."""
+        found = []
+        for place in self._state.places:
+            if not place.has_changed():
+                continue
+            if type(place) is Numbers:  # a plain array again, of which those who hold it tell whether it is read
+                is_float = place.before.dtype.kind in "fc"
+                found += [(holder, [key]) for holder, key in getattr(place.it, "where", ()) if is_float]
+            else:
+                found += [(place, keys) for keys in _keys(place)]
+        return [(place, keys) for place, keys in found if isinstance(place.before, dict)]
+
+    def _said(self, place, key):
+        if type(place) is Globals:
+            return f"the variable {key}"
+        if type(place) in (Attributes, Slots, Class):
+            it = place.whose if type(place) is Attributes else place.it
+            return f"{getattr(it, '__name__', type(it).__name__)}.{key}"
+        for other in self._state.places:
+            if other is not place and isinstance(other.before, dict):
+                for name, x in other.before.items():
+                    if x is place.it and type(name) is str and name:
+                        return f"the {type(x).__name__} {self._said(other, name).removeprefix('the variable ')}"
+        return f"a {type(place.it).__name__}" if type(place) is Dict else "a variable of an enclosing function"
+
+
+def _keys(place):
+    """Keys of a place where numbers were that are now active, each by itself; of a dict, which has others then, all."""
+    now, before = place.now(), place.before
+    if not isinstance(before, dict) or any(_holds(x, _is_variable) for x in before.values()):
+        return []
+    new = [key for key, x in now.items() if x is not before.get(key, MISSING) and _holds(x, _is_variable)]
+    keys = [key for key in (before if type(place) is Dict else new) if new and _holds(before.get(key), _is_number)]
+    return [keys] if type(place) is Dict and keys else [[key] for key in keys]
+
+
+def _own(x):
+    """An argument that a run may write to."""
+    return fillable(x.copy()) if type(x) is np.ndarray else x
+
+
+def _is_variable(x):
+    return (is_active(x) or is_complex_variable(x)) and x.is_active
+
+
+def _is_number(x):
+    return isinstance(x, SCALARS) or isinstance(got(x), np.ndarray) and got(x).dtype.kind in "fc"
+
+
+def _holds(x, asked, deep=_DEEP):
+    """Whether something of a kind is in a value, in containers and attributes of it too."""
+    if asked(x):
+        return True
+    if type(x) in PLAIN or not deep or isinstance(x, type):
+        return False
+    parts = x.values() if isinstance(x, dict) else x if isinstance(x, (tuple, list)) else _attributes(x).values()
+    return any(_holds(each, asked, deep - 1) for each in parts)
+
+
+def _attributes(x):
+    return x.__dict__ if is_users(type(x)) and type(getattr(x, "__dict__", None)) is dict else {}
+
+
+def _as_variables(x, tape, deep=_DEEP):
+    """The same with inputs of a tape in the places of numbers."""
+    if _is_number(x):
+        return tape.register_input(x.copy() if isinstance(x, np.ndarray) else x)
+    if type(x) in PLAIN or not deep or isinstance(x, type):
+        return x
+    if isinstance(x, dict):
+        return {key: _as_variables(each, tape, deep - 1) for key, each in x.items()}
+    if isinstance(x, (tuple, list)):
+        parts = [_as_variables(each, tape, deep - 1) for each in x]
+        return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
+    if not _attributes(x):
+        return x
+    made = copy.copy(x)
+    made.__dict__.update({key: _as_variables(each, tape, deep - 1) for key, each in x.__dict__.items()})
+    return made
