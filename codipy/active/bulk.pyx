@@ -187,7 +187,7 @@ def value_and_gradient(Tape tape not None, f, list args not None, dict kwargs no
     """
     cdef list inputs, made = None
     cdef Real output
-    cdef bint is_same
+    cdef bint is_same, depends
     tape.set_active()
     try:
         inputs = register_floats(tape, leaves)
@@ -203,7 +203,8 @@ def value_and_gradient(Tape tape not None, f, list args not None, dict kwargs no
             if not is_same or noted or not are_items(made, inputs):
                 apart(f, args, kwargs, leaves, made, inputs, is_same)
         number = result if type(result) is Real else check(result, f)
+        depends = type(number) is Real and (<Real>number).epoch != 0
         output = tape.register_output(number)
     finally:
         tape.set_passive()
-    return plain_scalar(output), pull_back(tape, output, inputs), type(number) is Real and (<Real>number).epoch != 0
+    return plain_scalar(output), pull_back(tape, output, inputs), depends

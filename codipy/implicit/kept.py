@@ -24,7 +24,9 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import io
+import random
 import warnings
 
 import numpy as np
@@ -32,7 +34,7 @@ import numpy as np
 from codipy.active.array import is_active, is_complex_variable
 from codipy.errors import ActiveError
 from codipy.implicit.over import SCALARS
-from codipy.implicit.places import MISSING, Attributes, Class, Dict, Globals, Numbers, Slots, got, is_users
+from codipy.implicit.places import MISSING, Attributes, Cell, Class, Deque, Dict, Globals, List, Numbers, Slots, got, is_users
 from codipy.implicit.state import State
 from codipy.numpy.arguments import PLAIN, fillable
 from codipy.tape import active_tape, passive
@@ -44,9 +46,11 @@ from codipy.tools.swallowed import unnoticed
 
 __all__ = ["demand_computed"]
 
-# Relative to the arguments. Most caches compare exactly, and some round; up and down, as a kink may be at either side.
-_MOVES = (2.0**-20, -(2.0**-6))
+# How far arguments are moved, relative to them and beside that: most caches compare exactly, and some round. Up and down, as
+# a kink may be at either side.
+_MOVES = ((2.0**-20, 0.0), (-(2.0**-6), 0.0), (2.0**-3, 2.0**-3))
 _SETTINGS = ("auto", None)
+_SHARED = random._inst, np.random.mtrand._rand  # whose methods the functions of both modules are
 _DEEP = 8  # containers in containers
 
 
@@ -76,7 +80,7 @@ def demand_computed(f, run, called, put, args, kwargs, leaves):
         if state.may_write:
             with passive() if active_tape() is not None else contextlib.nullcontext(), unnoticed():
                 trial = _Trial(state, run, called, put, args, kwargs)
-                where = next(filter(None, (trial.kept(leaves, by) for by in _MOVES)), None)
+                where = next(filter(None, (trial.kept(leaves, move) for move in _MOVES)), None)
     finally:
         state.end()
         state.close()
@@ -86,10 +90,10 @@ def demand_computed(f, run, called, put, args, kwargs, leaves):
             f"{where}, where an earlier run without derivatives has kept it: empty that before the gradient")
 
 
-def _moved(leaf, by):
+def _moved(leaf, by, beside):
     if isinstance(leaf, np.ndarray):
-        return np.array(np.where(leaf == 0.0, by, leaf * (1.0 + by)), leaf.dtype)
-    return leaf * (1.0 + by) if leaf else type(leaf)(by)
+        return np.array(np.where(leaf == 0.0, by, leaf * (1.0 + by)) + beside, leaf.dtype)
+    return (leaf * (1.0 + by) if leaf else type(leaf)(by)) + beside
 
 
 class _Trial:
@@ -99,13 +103,16 @@ class _Trial:
         self._state, self._run, self._called, self._put = state, run, called, put
         self._args, self._kwargs, self._aux = args, kwargs, getattr(called, "kept", [])
 
-    def kept(self, leaves, by):
+    def kept(self, leaves, move):
         """Where the result was taken from, in words; None if it was not, as far as a run that is moved tells."""
-        places = self._recorded([_moved(leaf, by) for leaf in leaves], lambda tape: None, self._stored) or ()
+        places = self._recorded([_moved(leaf, *move) for leaf in leaves], lambda tape: None, self._stored) or ()
         for place, keys in places:
 
             def put(tape, place=place, keys=keys):
-                place.put(place.before | {key: _as_variables(got(place.before[key]), tape) for key in keys})
+                held = place.before.copy()
+                for key in keys:
+                    held[key] = _as_variables(got(held[key]), tape)
+                place.put(held)
 
             if self._recorded(leaves, put, lambda: True, place):
                 return self._said(place, keys[0])
@@ -114,6 +121,7 @@ class _Trial:
     def _recorded(self, leaves, prepare, look, place=None):
         """What `look` finds while a recording is there of which the result is active; None if it is not, or fails."""
         tape, aux = borrow(_SETTINGS), list(self._aux)
+        drawn = [(put, now()) for now, put in map(_drawing, (*_SHARED, *self._state.generators()))]
         if is_rebound(self._run):
             wait_for_rebound(tape, leaves)
         try:
@@ -131,6 +139,8 @@ class _Trial:
         finally:
             give_back(_SETTINGS, tape)
             self._aux[:] = aux
+            for put, before in drawn:
+                put(before)
             self._state.put_back()
             if place is not None:
                 place.put(place.before)  # also where only arrays are put back
@@ -146,7 +156,7 @@ class _Trial:
                 found += [(holder, [key]) for holder, key in getattr(place.it, "where", ()) if is_float]
             else:
                 found += [(place, keys) for keys in _keys(place)]
-        return [(place, keys) for place, keys in found if isinstance(place.before, dict)]
+        return found
 
     def _said(self, place, key):
         if type(place) is Globals:
@@ -154,22 +164,37 @@ class _Trial:
         if type(place) in (Attributes, Slots, Class):
             it = place.whose if type(place) is Attributes else place.it
             return f"{getattr(it, '__name__', type(it).__name__)}.{key}"
+        if type(place) is Cell:
+            return "a variable of an enclosing function"
+        kind = type(place.it).__name__
         for other in self._state.places:
-            if other is not place and isinstance(other.before, dict):
-                for name, x in other.before.items():
-                    if x is place.it and type(name) is str and name:
-                        return f"the {type(x).__name__} {self._said(other, name).removeprefix('the variable ')}"
-        return f"a {type(place.it).__name__}" if type(place) is Dict else "a variable of an enclosing function"
+            for name, x in _items(other.before).items():
+                if x is place.it and isinstance(other, (Attributes, Slots, Class, Globals)):
+                    return f"the {kind} {self._said(other, name).removeprefix('the variable ')}"
+        return f"a {kind}"
 
 
 def _keys(place):
-    """Keys of a place where numbers were that are now active, each by itself; of a dict, which has others then, all."""
-    now, before = place.now(), place.before
-    if not isinstance(before, dict) or any(_holds(x, _is_variable) for x in before.values()):
-        return []
+    """Keys of a place where numbers were that are now active, each by itself; of a dict or list, which grows, all."""
+    now, before = (_items(held) for held in (place.now(), place.before))
     new = [key for key, x in now.items() if x is not before.get(key, MISSING) and _holds(x, _is_variable)]
-    keys = [key for key in (before if type(place) is Dict else new) if new and _holds(before.get(key), _is_number)]
-    return [keys] if type(place) is Dict and keys else [[key] for key in keys]
+    grows = type(place) in (Dict, List, Deque)
+    keys = [key for key in (before if grows else new) if new and _holds(before.get(key), _is_number)]
+    return [keys] if grows and keys else [[key] for key in keys]
+
+
+def _items(held):
+    return held if isinstance(held, dict) else dict(enumerate(held)) if isinstance(held, list) else {}
+
+
+def _drawing(generator):
+    """What gives the state of a generator of random numbers, and what sets it."""
+    if isinstance(generator, random.Random):
+        return generator.getstate, generator.setstate
+    if isinstance(generator, np.random.RandomState):
+        return generator.get_state, generator.set_state
+    bits = generator.bit_generator
+    return functools.partial(getattr, bits, "state"), functools.partial(setattr, bits, "state")
 
 
 def _own(x):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import functools
+import random
 import types
 
 import numpy as np
@@ -50,6 +51,7 @@ from codipy.tools.rebinding.view import LiveGlobals
 
 __all__ = ["State", "undone"]
 
+_GENERATORS = np.random.Generator, np.random.RandomState, random.Random
 _MOST = 10_000      # objects that are looked at, those that are near first
 _MAKERS = ("__init__", "__new__", "__post_init__", "__init_subclass__")      # which write to what they make
 
@@ -228,6 +230,10 @@ class State:
                 found = x if type(x) is types.FunctionType else getattr(x, "fget", None) or getattr(x, "__func__", None)
                 if type(found) is types.FunctionType:
                     waiting.append(found)
+
+    def generators(self):
+        """The generators of random numbers that were met, of which the states are no places."""
+        return [getattr(x, "_target", x) for x in self._seen.values() if isinstance(x, _GENERATORS)]
 
     def changed(self):
         """The places that hold something else than before, and what; arrays that were written to are exchanged."""

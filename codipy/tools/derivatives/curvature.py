@@ -96,6 +96,7 @@ class Curvature:
                 result = run(*args, **kwargs)
                 demand_apart(run, args, kwargs, inputs, self.leaves, None, twins or getattr(place, "twins", None))
                 number = result if type(result) is Real else check_result(result, f)
+                depends = is_active(number)
                 output = tape.register_output(number)
                 self.value, output = output.value, int(identifiers(output))
         except Exception as error:
@@ -103,7 +104,7 @@ class Curvature:
                 raise before from error
             raise
         demand_none_swallowed(tape)
-        if not is_active(number):
+        if not depends:
             demand_computed(f, run, run, place, args, kwargs, self.leaves)
         self.identifiers = known
         self.known = has_second(tape)

@@ -94,11 +94,12 @@ def value_and_gradient_of_arrays(tape, f, args, kwargs, leaves, place, check, *_
         result = f(*args, **kwargs)
         demand_apart(f, args, kwargs, inputs, leaves, None, getattr(place, "twins", None))
         number = result if type(result) is Real else check(result, f)
+        depends = is_active(number)
         output = tape.register_output(number)
     finally:
         tape.set_passive()
     _sweep_back(tape, output)
-    return output.value, take_gradients(inputs), is_active(number)      # the tape is the driver's, and is reset next
+    return output.value, take_gradients(inputs), depends      # the tape is the driver's, and is reset next
 
 
 _REAL = frozenset({Real, Array, float, int})
