@@ -6,7 +6,7 @@ import sys
 import numpy as np
 
 from cpython.complex cimport PyComplex_Check
-from cpython.object cimport PyObject, PyObject_RichCompare
+from cpython.object cimport Py_EQ, Py_NE, PyObject, PyObject_RichCompare
 from cpython.ref cimport Py_REFCNT
 
 from codipy.active.arrays.assign cimport assign
@@ -23,6 +23,7 @@ from codipy.operations.kernels cimport (
     OP_MOD, OP_MULTIPLY, OP_POSITIVE, OP_POWER, OP_RECIPROCAL, OP_SQRT, OP_SQUARE, op_arity)
 
 from codipy.active.doors import door
+from codipy.active.recordings.recognised import note_equal
 from codipy.active.scalar.complexes import combine
 
 from codipy.operations import TABLE
@@ -102,7 +103,12 @@ cdef object written(BaseArray a, object function, object other):
 cdef object compared(BaseArray a, object other, int op):
     """A comparison, of values; an object that asks for it sees the Array."""
     found = None if is_known(other) else door("compares")(a, other, op)
-    return PyObject_RichCompare(plain_of(a), plain_of(other), op) if found is None else found
+    if found is None:
+        found = PyObject_RichCompare(plain_of(a), plain_of(other), op)
+        if (op == Py_EQ or op == Py_NE) and isinstance(found, np.ndarray) and found.size and (
+                <bint>found.item(0) == (op == Py_EQ) and np.ndim(plain_of(other))):
+            note_equal(found, op == Py_EQ, [a.is_active, is_array(other) and (<BaseArray>other).is_active])
+    return found
 
 
 cdef object in_place(int code, BaseArray a, PyObject* other):

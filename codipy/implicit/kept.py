@@ -28,6 +28,7 @@ import functools
 import io
 import random
 import warnings
+from threading import get_ident
 
 import numpy as np
 
@@ -50,6 +51,7 @@ __all__ = ["demand_computed"]
 # a kink may be at either side.
 _MOVES = ((2.0**-20, 0.0), (-(2.0**-6), 0.0), (2.0**-3, 2.0**-3))
 _SETTINGS = ("auto", None)
+_TRYING: set = set()  # threads
 _SHARED = random._inst, np.random.mtrand._rand  # whose methods the functions of both modules are
 _DEEP = 8  # containers in containers
 
@@ -75,19 +77,24 @@ def demand_computed(f, run, called, put, args, kwargs, leaves):
     ActiveError
         With the name of the place where it was kept.
     """
+    if get_ident() in _TRYING:      # of a driver inside of such a run
+        return
     where, state = None, State(run, *args, *kwargs.values())
+    _TRYING.add(get_ident())
     try:
         if state.may_write:
             with passive() if active_tape() is not None else contextlib.nullcontext(), unnoticed():
                 trial = _Trial(state, run, called, put, args, kwargs)
                 where = next(filter(None, (trial.kept(leaves, move) for move in _MOVES)), None)
     finally:
+        _TRYING.discard(get_ident())
         state.end()
         state.close()
     if where is not None:
         raise ActiveError(
-            f"the result of {name_of(f)} depends on nothing by which it is differentiated, for it was taken from "
-            f"{where}, where an earlier run without derivatives has kept it: empty that before the gradient")
+            f"the result of {name_of(f)} is made of what stands in {where}, where an earlier run without derivatives has "
+            "kept it, so its own derivative is lost: empty that before the gradient, or take the value and the gradient "
+            "of one run, codipy.value_and_grad")
 
 
 def _moved(leaf, by, beside):
@@ -105,22 +112,22 @@ class _Trial:
 
     def kept(self, leaves, move):
         """Where the result was taken from, in words; None if it was not, as far as a run that is moved tells."""
-        places = self._recorded([_moved(leaf, *move) for leaf in leaves], lambda tape: None, self._stored) or ()
+        places = self._recorded([_moved(leaf, *move) for leaf in leaves], lambda tape, made: None, self._stored) or ()
         for place, keys in places:
 
-            def put(tape, place=place, keys=keys):
+            def put(tape, made, place=place, keys=keys):
                 held = place.before.copy()
                 for key in keys:
-                    held[key] = _as_variables(got(held[key]), tape)
+                    held[key] = _as_variables(got(held[key]), tape, made)
                 place.put(held)
 
-            if self._recorded(leaves, put, lambda: True, place):
+            if self._recorded(leaves, put, _depends, place):
                 return self._said(place, keys[0])
         return None
 
     def _recorded(self, leaves, prepare, look, place=None):
-        """What `look` finds while a recording is there of which the result is active; None if it is not, or fails."""
-        tape, aux = borrow(_SETTINGS), list(self._aux)
+        """What ``look(tape, outputs, made)`` finds when a run is over; None if its result is passive, or it fails."""
+        tape, aux, made = borrow(_SETTINGS), list(self._aux), []
         drawn = [(put, now()) for now, put in map(_drawing, (*_SHARED, *self._state.generators()))]
         if is_rebound(self._run):
             wait_for_rebound(tape, leaves)
@@ -130,10 +137,10 @@ class _Trial:
                 with tape:
                     args = [_own(x) for x in self._args]
                     self._put(args, register_leaves(tape, leaves))
-                    prepare(tape)
-                    result = self._called(*args, **self._kwargs)
-                    is_found = any(_is_variable(leaf) for _, leaf in labelled(result, "result"))
-                return look() if is_found else None
+                    prepare(tape, made)
+                    found = labelled(self._called(*args, **self._kwargs), "result")
+                    outputs = [tape.register_output(leaf) for _, leaf in found if _is_variable(leaf)]
+                return look(tape, outputs, made) if outputs else None
         except Exception:  # it may fail at other arguments, and with variables where numbers were
             return None
         finally:
@@ -145,7 +152,7 @@ class _Trial:
             if place is not None:
                 place.put(place.before)  # also where only arrays are put back
 
-    def _stored(self):
+    def _stored(self, *_):
         """Where such a run left something active in the place of numbers: pairs of a place and keys."""
         found = []
         for place in self._state.places:
@@ -224,19 +231,34 @@ def _attributes(x):
     return x.__dict__ if is_users(type(x)) and type(getattr(x, "__dict__", None)) is dict else {}
 
 
-def _as_variables(x, tape, deep=_DEEP):
-    """The same with inputs of a tape in the places of numbers."""
+def _depends(tape, outputs, made):
+    """Whether one of the outputs depends on one of the variables that were made."""
+    adjoints = tape.new_adjoints()
+    for part in _parts(outputs):
+        adjoints[part] = np.ones(np.shape(part.value)) if np.ndim(part.value) else 1.0
+    tape.evaluate(adjoints=adjoints)
+    return any(np.any(adjoints[part] != 0.0) for part in _parts(made))
+
+
+def _parts(variables):
+    for x in variables:
+        yield from filter(is_active, (x.real, x.imag)) if is_complex_variable(x) else (x,)
+
+
+def _as_variables(x, tape, made, deep=_DEEP):
+    """The same with inputs of a tape in the places of numbers, which are added to those that were made."""
     if _is_number(x):
-        return tape.register_input(x.copy() if isinstance(x, np.ndarray) else x)
+        made.append(tape.register_input(x.copy() if isinstance(x, np.ndarray) else x))
+        return made[-1]
     if type(x) in PLAIN or not deep or isinstance(x, type):
         return x
     if isinstance(x, dict):
-        return {key: _as_variables(each, tape, deep - 1) for key, each in x.items()}
+        return {key: _as_variables(each, tape, made, deep - 1) for key, each in x.items()}
     if isinstance(x, (tuple, list)):
-        parts = [_as_variables(each, tape, deep - 1) for each in x]
+        parts = [_as_variables(each, tape, made, deep - 1) for each in x]
         return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
     if not _attributes(x):
         return x
-    made = copy.copy(x)
-    made.__dict__.update({key: _as_variables(each, tape, deep - 1) for key, each in x.__dict__.items()})
-    return made
+    other = copy.copy(x)
+    other.__dict__.update({key: _as_variables(each, tape, made, deep - 1) for key, each in x.__dict__.items()})
+    return other

@@ -32,7 +32,7 @@ from .outside import boxed
 from .rules.scans import UFUNC_PARTIALS
 from .views import Shown
 
-__all__ = ["OBJECTS", "SETS", "SHORT", "array_function", "name_of"]
+__all__ = ["CALLING", "OBJECTS", "SETS", "SHORT", "array_function", "name_of"]
 
 OBJECTS = ("an operand holds objects that are no numbers, and only numbers can be combined with an Array: write a loop "
            "over them, or keep numbers in an array of their own (arrays in a list, which np.stack joins)")

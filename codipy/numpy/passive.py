@@ -9,8 +9,9 @@ import numpy as np
 
 from codipy.active.array import plain
 from codipy.active.arrays.elementwise_door import overlap
+from codipy.active.recordings.recognised import note_equal
 
-from .arguments import assign, bind, call_with, kept_by, value_tree
+from .arguments import assign, bind, call_with, holds_active, kept_by, value_tree
 from .decisions import decision, keep
 from .names import of_name
 
@@ -37,7 +38,10 @@ def on_values(func, args, kwargs):
         keep(decides, (bound,))
     if out is not None:
         bound["out"] = np.array(plain(out))  # the values of some depend on its dtype
-    return assign(call_with(func, bound, value_tree), out, kept_by(func.__name__))
+    found = call_with(func, bound, value_tree)
+    if func in _OF_TWO:
+        note_equal(found, True, [*map(holds_active, list(bound.values())[:2])])
+    return assign(found, out, kept_by(func.__name__))
 
 
 def _again(func, bound):
@@ -48,6 +52,8 @@ def _on_memory(func, args, kwargs):
     """Call the function on what Arrays are views of: their values may be copies. A Real is a copy of its own."""
     return overlap(func, *args, **kwargs)
 
+
+_OF_TWO = {np.allclose, np.array_equal, np.array_equiv, np.isclose}  # which say whether they are equal
 
 # What was recorded may depend on these. Truth is a condition of the user's, and shapes stay.
 _DECIDING = f"{KINDS['places']} {KINDS['a step function']} count_nonzero linalg.matrix_rank".split()

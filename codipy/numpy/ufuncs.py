@@ -11,6 +11,7 @@ from codipy.active.array import Array, Real, call, identifiers, is_complex_varia
 from codipy.active.arrays.elementwise_door import elementwise, overlap
 from codipy.active.doors import door
 from codipy.active.recordings import status
+from codipy.active.recordings.recognised import note_equal
 
 from . import differentiable, registry, sparse, special, ufunc_methods
 from .arguments import (
@@ -95,6 +96,7 @@ def _exponent_of(x):
 
 
 _EXPONENT = decision("np.frexp", _exponent_of)
+_EQUAL = {np.equal: True, np.not_equal: False}
 _STEPS = {ufunc: decision(f"np.{ufunc.__name__}", ufunc) for ufunc in STEPS}
 
 
@@ -416,7 +418,10 @@ def array_ufunc(ufunc, method, inputs, kwargs):
     if steps and ufunc in STEPS and holds_active(inputs):
         keep(_STEPS[ufunc], inputs)
     if not (written or not steps and (holds_active(inputs) or holds_active(kwargs))):
-        return _on_values(ufunc, method, inputs, kwargs, outs)
+        found = _on_values(ufunc, method, inputs, kwargs, outs)
+        if steps and ufunc in _EQUAL:
+            note_equal(found, _EQUAL[ufunc], [*map(holds_active, inputs)])
+        return found
     if method == "__call__":
         return _call(ufunc, inputs, kwargs, outs)
     inputs = (operand(ufunc.__name__, inputs[0]), *inputs[1:])

@@ -37,6 +37,7 @@ from codipy.tape.recorder cimport Recorder, tangents_at
 from codipy.active.doors import door
 from codipy.active.messages.callers import in_rebound_code, refusal
 from codipy.active.messages.dropped import refuse_dropped
+from codipy.active.recordings.recognised import recognise
 from codipy.active.scalar.complexes import AS_COMPLEX, combine as combine_complex, power as complex_power
 from codipy.active.scalar.expression import meet_complex as never_real
 from codipy.errors import ActiveError, NoTangent, TapeError
@@ -551,12 +552,16 @@ cdef class Real(BaseReal):
         elif PyFloat_CheckExact(other):
             y = PyFloat_AS_DOUBLE(other)
         else:
+            if (op == 2 or op == 3) and (<Real>self).epoch and isinstance(other, float) and x == <double>other:
+                recognise()
             found = door("compares")(self, other, op, kind == PYTHON) if is_of_python(other) else None
             if found is not None:
                 return found
             if x == 0.0 and self.epoch != 0 and type(other) is int and (op == 2 or op == 3):
                 refuse_dropped(self)
             return PyObject_RichCompare(plain_scalar(self), other, op)
+        if (op == 2 or op == 3) and x == y and (<Real>self).epoch and not (type(other) is Real and (<Real>other).epoch):
+            recognise()
         if kind:
             return compare(x, y, op, kind)
         if op == 0:
@@ -580,8 +585,9 @@ cdef class Real(BaseReal):
         # not equal to itself, so containers find it by identity; a float made here would have another one each time.
         if self.epoch and not may_leave(self.epoch):
             raise ActiveError("an active Real cannot be a key of a dictionary or of a cache, nor be in a set: two of equal "
-                              "value have two derivatives. Take codipy.value(x) for the key, or for a seed, "
-                              "random.seed(codipy.value(x))")
+                              "value have two derivatives. Take functools.cache for results; codipy.value(x) for the key "
+                              "of what is filled anew for each gradient, since what a plain run has left there is a "
+                              "constant; or for a seed, random.seed(codipy.value(x))")
         if self.primal != self.primal:
             return object.__hash__(self)
         return hash(self.primal)

@@ -17,6 +17,7 @@ from codipy.active.doors import door
 from codipy.active.messages.callers import refused_out
 from codipy.active.scalar.kinds import called_by_operator, converted, type_of
 from codipy.errors import ActiveError
+from codipy.active.recordings.recognised import note_equal
 from codipy.operations import BY_NAME, PASSIVE, TABLE
 
 # By the ufunc itself, not by its name: a ufunc made elsewhere may be called "square" and mean something else.
@@ -96,7 +97,10 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
     if ufunc in _OPERATORS and isinstance(inputs[0], np.generic) and not options and called_by_operator():
         call = _OPERATORS[ufunc]
     if ufunc in _PASSIVE:
-        return call(*values, **options)
+        found = call(*values, **options)
+        if active and (ufunc is np.equal or ufunc is np.not_equal):
+            note_equal(found, ufunc is np.equal, [isinstance(x, Real) and x.is_active for x in inputs])
+        return found
     if ufunc in _PAIRS:
         row, place = _PAIRS[ufunc]
         results = list(call(*values, **options))

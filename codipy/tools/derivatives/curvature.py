@@ -10,6 +10,7 @@ import numpy as np
 from codipy.active import Real
 from codipy.active.array import identifiers, is_active
 from codipy.active.bulk import all_floats
+from codipy.active.recordings.recognised import recognised
 from codipy.tape import active_tape
 from codipy.tape.second import SecondOrder, allow_second, has_second
 from codipy.tools.arguments.aliases import demand_apart
@@ -83,7 +84,7 @@ class Curvature:
             raise
 
     def _record(self, run, f, args, kwargs, place):
-        tape = self._tape
+        tape, before = self._tape, recognised[0]
         allow_second(tape)
         try:
             with tape:
@@ -104,7 +105,7 @@ class Curvature:
                 raise before from error
             raise
         demand_none_swallowed(tape)
-        if not depends:
+        if not depends or recognised[0] != before:
             demand_computed(f, run, run, place, args, kwargs, self.leaves)
         self.identifiers = known
         self.known = has_second(tape)

@@ -7,6 +7,7 @@ from codipy.tape.activity cimport current
 from codipy.tools.driver cimport Driver
 from codipy.tools.pool cimport borrow, give_back, wait_for_rebound
 
+from codipy.active.recordings.recognised import recognised
 from codipy.active.bulk import all_floats, value_and_gradient
 from codipy.tools.arguments.aliases import demand_list_apart, noted
 from codipy.tools.callee import check_result, is_rebound, rebound, with_aux
@@ -21,7 +22,7 @@ cdef object ndarray = np.ndarray, double_dtype = DOUBLE, of_floats = value_and_g
 cdef list errors = raised
 cdef object of_arrays = value_and_gradient_of_arrays, are_floats = all_floats, check = check_result
 cdef object apart = demand_list_apart, computed = demand_computed
-cdef list inside = noted
+cdef list inside = noted, known = recognised
 
 
 cdef bint is_array(x):
@@ -104,14 +105,14 @@ cdef class Gradient(Driver):
             place = self.choice.placer(trees, places, kwargs)
             if not are_floats(leaves):
                 sweep = of_arrays
-        tape = borrow(self.settings)
+        tape, before = borrow(self.settings), known[0]
         if self.is_rebound:
             wait_for_rebound(tape, leaves)
         try:
             value, gradient, depends = sweep(tape, called, args, kwargs, leaves, place, check, apart, inside)
             if errors:
                 demand_none_swallowed(tape)
-            if not depends:
+            if not depends or known[0] is not before:
                 computed(self.f, self.run, called, place, args, kwargs, leaves)
         except Exception as error:
             before = said_before(tape, error)

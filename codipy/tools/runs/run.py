@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from codipy.active.recordings.recognised import recognised
 from codipy.tape import active_tape
 from codipy.tape.strategies.table import FORWARD_STRATEGY
 from codipy.tools.arguments.leaves import in_dtypes
@@ -92,10 +93,11 @@ class Run:
                 place = Lending(place, run, given, kwargs, self.leaves, self._kind)
         if self._lends:
             self.tape.loans = []      # to which the enclosing recording lends its variables
+        before = recognised[0]
         recorded = Recording if seeds is None else partial(ForwardRun, seeds)
         self.recording = recorded(self.tape, called, args, kwargs, self.leaves, place, origins, kept,
                                   self.choice.with_complex)
-        if self._is_asked and all(y is None for y in self.recording.outputs):
+        if self._is_asked and (recognised[0] != before or all(y is None for y in self.recording.outputs)):
             demand_computed(f, run, called, place, args, kwargs, self.leaves)
         if has_aux:
             self.aux = self.recording.aux[0] if self.program is not None else plain_copy(self.recording.aux[0])
