@@ -34,6 +34,7 @@ from codipy.tape.provenance.watching cimport watcher
 
 from codipy.active.doors import door, method as ndarray_method
 from codipy.active.messages.callers import in_rebound_code
+from codipy.active.recordings.recognised import note_taken
 from codipy.active.scalar.kinds import ClassOf, matched_as_ndarray
 from codipy.tape.signatures import Signature
 
@@ -557,6 +558,7 @@ cdef class Array(BaseArray):
 
     def __repr__(self):
         if in_rebound_code():
+            note_taken()
             return repr(self.value)
         text = repr(self.value).replace("array(", "Array(", 1)
         return f"{text[:len(text) - 1]}, active)" if self.is_active else text
@@ -566,9 +568,11 @@ cdef class Array(BaseArray):
         return array_html(self.value, self.is_active)
 
     def __str__(self):
+        note_taken()
         return str(self.value)
 
     def __format__(self, spec):
+        note_taken()
         return format(self[()], spec) if self.geometry.ndim == 0 else format(self.value, spec)
 
 

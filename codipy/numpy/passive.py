@@ -9,7 +9,7 @@ import numpy as np
 
 from codipy.active.array import plain
 from codipy.active.arrays.elementwise_door import overlap
-from codipy.active.recordings.recognised import note_equal
+from codipy.active.recordings.recognised import note_equal, note_taken
 
 from .arguments import assign, bind, call_with, holds_active, kept_by, value_tree
 from .decisions import decision, keep
@@ -41,6 +41,8 @@ def on_values(func, args, kwargs):
     found = call_with(func, bound, value_tree)
     if func in _OF_TWO:
         note_equal(found, True, [*map(holds_active, list(bound.values())[:2])])
+    elif func in _OF_VALUES:
+        note_taken()
     return assign(found, out, kept_by(func.__name__))
 
 
@@ -54,6 +56,7 @@ def _on_memory(func, args, kwargs):
 
 
 _OF_TWO = {np.allclose, np.array_equal, np.array_equiv, np.isclose}  # which say whether they are equal
+_OF_VALUES = {np.around, np.round, np.fix, np.array2string, np.array_repr, np.array_str}  # of which keys are made
 
 # What was recorded may depend on these. Truth is a condition of the user's, and shapes stay.
 _DECIDING = f"{KINDS['places']} {KINDS['a step function']} count_nonzero linalg.matrix_rank".split()

@@ -37,7 +37,7 @@ from codipy.tape.recorder cimport Recorder, tangents_at
 from codipy.active.doors import door
 from codipy.active.messages.callers import in_rebound_code, refusal
 from codipy.active.messages.dropped import refuse_dropped
-from codipy.active.recordings.recognised import recognise
+from codipy.active.recordings.recognised import note_taken, recognise
 from codipy.active.scalar.complexes import AS_COMPLEX, combine as combine_complex, power as complex_power
 from codipy.active.scalar.expression import meet_complex as never_real
 from codipy.errors import ActiveError, NoTangent, TapeError
@@ -605,6 +605,7 @@ cdef class Real(BaseReal):
         return math.ceil(self.primal)
 
     def __round__(self, ndigits=None):
+        note_taken()
         return round(plain_scalar(self), ndigits)
 
     def as_integer_ratio(self):
@@ -677,13 +678,18 @@ cdef class Real(BaseReal):
         return self
 
     def __format__(self, spec):
+        note_taken()
         return format(plain_scalar(self), spec)
 
     def __str__(self):
+        note_taken()
         return str(plain_scalar(self))
 
     def __repr__(self):
-        return repr(plain_scalar(self)) if in_rebound_code() else described(self)
+        if not in_rebound_code():
+            return described(self)
+        note_taken()
+        return repr(plain_scalar(self))
 
     def _repr_html_(self):
         from codipy.active.html import number_html      # notebooks alone ask for it

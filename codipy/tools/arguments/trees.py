@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from codipy.active import Real
 from codipy.active.array import Array, is_complex_variable
 from codipy.active.bulk import all_floats, as_float
+from codipy.active.recordings.recognised import note_taken
+from codipy.tape.activity import active_tape
 from codipy.tools.arguments.forms import LEAVES, children, map_leaves
 from codipy.tools.arguments.leaves import aligned
 
@@ -106,6 +108,8 @@ def value(z):
     >>> codipy.value({"a": [codipy.Real(1.0), 2.0], "name": "b"})
     {'a': [1.0, 2.0], 'name': 'b'}
     """
+    if active_tape() is not None:
+        note_taken()
     if hasattr(type(z), "__codipy_value__"):
         return z.__codipy_value__()
     if "scipy.sparse" in sys.modules and "__codipy_origin__" in vars(type(z)) and hasattr(z, "tocsr"):
