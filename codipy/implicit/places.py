@@ -224,9 +224,10 @@ class Slots(Place):
 
     @staticmethod
     def _members(x):
-        # Of two classes that have a slot of one name, that of the later one is the attribute.
-        return {name: slot for kind in reversed(type(x).__mro__) for name, slot in vars(kind).items()
-                if type(slot) is types.MemberDescriptorType}
+        # Of two classes that have a slot of one name, that of the later one is the attribute. Those of classes that are
+        # written in C may be read-only.
+        return {name: slot for kind in reversed(type(x).__mro__) if "__slots__" in vars(kind)
+                for name, slot in vars(kind).items() if type(slot) is types.MemberDescriptorType}
 
     @classmethod
     def of(cls, x):
