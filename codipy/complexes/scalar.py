@@ -114,7 +114,8 @@ class Complex(ComparedByValue, ComplexNumber):
     def __hash__(self):
         if self._is_held():
             raise ActiveError("an active Complex cannot be a key of a dictionary or of a cache, nor be in a set: take "
-                              "codipy.value(z) for the key")  # fmt: skip
+                              "codipy.value(z) for the key of what is filled anew for each gradient, since what a "
+                              "plain run has left there is a constant")
         return hash(self.value)
 
     def __bool__(self):

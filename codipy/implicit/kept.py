@@ -1,23 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results that an earlier plain run has kept: a cache that knows its arguments again hands out a constant.
 
-    if self.last_x is None or not np.array_equal(x, self.last_x):
-        self.last_x, self.last = x.copy(), np.sum(np.sin(x) ** 2)
-    return self.last
-
-After a plain run at the same arguments the result depends on nothing, and its derivative is zero: as in JAX, in silence.
-What tells it from a constant that is meant is what the function does elsewhere. So where all that a driver got depends
-on none of its inputs, and the function may write to what was there before, it runs again close by. If it then leaves
-something active where a plain number was, as a cache does when it misses, it runs once more at the same arguments, with
-the numbers that stood in that place as variables. If the result depends on one of these, it is what was kept.
-What these runs leave is undone; a function that fails in one of them has told nothing.
-
-So a branch that returns a constant, a table of constants that is filled when it is asked, a function that stops at
-zero, and one that keeps a log keep their gradient of zero. Rejected: to note comparisons of inputs with plain numbers,
-and values that are taken for keys, and to raise for any of them, which refuses `if r == 0.0: return 0.0` and tables
-that are asked by ``int(x)``, and costs a look at each comparison; to compare values close by, of which a result that
-is rounded has others too; to do all this for results that depend on something, which costs each gradient of a function
-that keeps anything several runs: what a cache adds to such a sum is lost still (docs/limits.md).
+Where all that a driver got depends on none of its inputs, or the function has recognised something
+(`codipy.active.recordings.recognised`), and it may write to what was there before, it runs again close by. If it then
+leaves something active where a plain number was, as a cache does when it misses, it runs once more at the same
+arguments, with the numbers that stood in that place as variables. If the result depends on one of these, it is made of
+what was kept. What these runs leave is undone; a function that fails in one of them has told nothing. What was
+rejected: docs/design/kept_results.md.
 """
 
 from __future__ import annotations
@@ -35,7 +24,21 @@ import numpy as np
 from codipy.active.array import is_active, is_complex_variable
 from codipy.errors import ActiveError
 from codipy.implicit.over import SCALARS
-from codipy.implicit.places import MISSING, Attributes, Cell, Class, Deque, Dict, Globals, List, Numbers, Slots, got, is_users
+from codipy.implicit.places import (
+    MISSING,
+    Attributes,
+    Cache,
+    Cell,
+    Class,
+    Deque,
+    Dict,
+    Globals,
+    List,
+    Numbers,
+    Slots,
+    got,
+    is_users,
+)
 from codipy.implicit.state import State
 from codipy.numpy.arguments import PLAIN, fillable
 from codipy.tape import active_tape, passive
@@ -47,8 +50,8 @@ from codipy.tools.swallowed import unnoticed
 
 __all__ = ["demand_computed"]
 
-# How far arguments are moved, relative to them and beside that: most caches compare exactly, and some round. Up and down, as
-# a kink may be at either side.
+# How far arguments are moved, relative to them and beside that: most caches compare exactly, and some round. Up and
+# down, as a kink may be at either side.
 _MOVES = ((2.0**-20, 0.0), (-(2.0**-6), 0.0), (2.0**-3, 2.0**-3))
 _SETTINGS = ("auto", None)
 _TRYING: set = set()  # threads
@@ -77,9 +80,10 @@ def demand_computed(f, run, called, put, args, kwargs, leaves):
     ActiveError
         With the name of the place where it was kept.
     """
-    if get_ident() in _TRYING:      # of a driver inside of such a run
+    if get_ident() in _TRYING:  # of a driver inside of such a run
         return
     where, state = None, State(run, *args, *kwargs.values())
+    state.places = [place for place in state.places if type(place) is not Cache]  # which keep what they have
     _TRYING.add(get_ident())
     try:
         if state.may_write:
@@ -92,9 +96,10 @@ def demand_computed(f, run, called, put, args, kwargs, leaves):
         state.close()
     if where is not None:
         raise ActiveError(
-            f"the result of {name_of(f)} is made of what stands in {where}, where an earlier run without derivatives has "
-            "kept it, so its own derivative is lost: empty that before the gradient, or take the value and the gradient "
-            "of one run, codipy.value_and_grad")
+            f"the result of {name_of(f)} is made of what stands in {where}, where an earlier run without derivatives "
+            "has kept it, so its own derivative is lost: empty that before the gradient, or take the value and the "
+            "gradient of one run, codipy.value_and_grad"
+        )
 
 
 def _moved(leaf, by, beside):

@@ -69,6 +69,9 @@ class Table:
             self.table[key] = energy(x)
         return self.table[key]
 
+    def penalised(self, x):
+        return self.energy(x) + x @ x
+
     def pair(self, x):
         found = self.table.get(self.key(x))
         if found is None:
@@ -239,12 +242,51 @@ def test_so_do_all_strategies(strategy):
 
 
 @pytest.mark.parametrize("driver", [codipy.grad, codipy.jacobian, codipy.hessian], ids=lambda driver: driver.__name__)
-@pytest.mark.parametrize("is_known", [np.array_equal, lambda x, y: np.all(y == x), lambda x, y: x.tolist() == y.tolist()])
+@pytest.mark.parametrize("is_known", [np.array_equal, lambda x, y: np.all(y == x), lambda x, y: x.tolist() == [*y]],
+                         ids=["array_equal", "==", "lists"])  # fmt: skip
 def test_a_part_of_the_result_is_refused_where_the_arguments_were_compared(driver, is_known):
     f = LastPoint(is_known).penalised
     f(POINT)
     with pytest.raises(ActiveError, match=REFUSED):
         driver(f)(POINT)
+
+
+KEYS = {
+    "str": str,
+    "format": lambda x: f"{x[0]} {x[1]}",
+    "%": lambda x: "%.8f %.8f" % (x[0], x[1]),  # noqa: UP031
+    "rounded": lambda x: tuple(x.round(8)),
+    "round": lambda x: tuple(round(float(each), 8) for each in x),
+    "whole": lambda x: tuple((x * 1e8).astype(int)),
+    "value": lambda x: codipy.value(x).tobytes(),
+}
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_so_is_a_part_that_is_looked_up_by_values(name):
+    f = Table(KEYS[name]).penalised
+    f(POINT)
+    with pytest.raises(ActiveError, match=f"the dict Table.table, {REFUSED}"):
+        codipy.grad(f)(POINT)
+    np.testing.assert_allclose(codipy.grad(Table(KEYS[name]).penalised)(POINT), SLOPE + 2.0 * POINT, rtol=1e-14)
+
+
+def test_caches_of_functools_keep_what_they_have():
+    @functools.lru_cache
+    def drawn(n):
+        return tuple(random.random() for _ in range(n))
+
+    class Stops:
+        last = 1.0
+
+        def at(self, x):
+            self.last = drawn(2 if x[0] == 0.3 else 3)[0]
+            return self.last
+
+    f = Stops().at
+    values = f(POINT)
+    assert codipy.value_and_grad(f)(POINT)[0] == values == f(POINT)
+    assert drawn.cache_info().currsize >= 1
 
 
 @pytest.mark.parametrize("a", [0.3, np.float64(0.3)])

@@ -23,6 +23,7 @@ from codipy.tape.recorder cimport Recorder
 
 from codipy.active.doors import door
 from codipy.active.messages.callers import refusal
+from codipy.active.recordings.recognised import note_taken
 from codipy.errors import ActiveError
 
 
@@ -74,6 +75,8 @@ cdef object as_type(BaseArray a, object dtype, str order, str casting, bint subo
     if dtype.kind not in "iub":
         demand_passive(a, f"astype({dtype}) of an active Array",
                        "Arrays are float64 or float32; take codipy.value(x).astype(...)")
+    else:
+        note_taken()
     return a.value.astype(dtype, order, casting, subok, copy)
 
 

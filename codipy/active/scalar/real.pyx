@@ -622,7 +622,9 @@ cdef class Real(BaseReal):
     # ---- Leaving ----
 
     def __float__(self):
-        if self.epoch and not formats():         # "%.3f" % x
+        if self.epoch and formats():         # "%.3f" % x
+            note_taken()
+        elif self.epoch:
             refuse_if_active(self, "float()", "take codipy.value(x), or codipy.math for the functions of math")
         return self.primal
 
