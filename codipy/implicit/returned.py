@@ -144,11 +144,11 @@ class Returned:
     def _had(self):
         """Those that the solver has yet: array, what the solver has of it, refusal, and whether others have it."""
         for key, known in list(self._known.items()):
-            memory = known[1]()
+            memory, is_had = known[1](), _references(known) > _OURS
             if memory is None:
                 del self._known[key]
             else:
-                yield known[0], _seen(memory, plain(known[0])), known[2], _references(known) > _OURS
+                yield known[0], _seen(memory, plain(known[0])), known[2], is_had
 
     def _take(self):
         """Write to arrays what the solver has written."""

@@ -547,3 +547,17 @@ def test_an_array_that_is_filled_within_the_solver_of_a_root():
 
     with pytest.warns(RuntimeWarning, match="not making good progress"), pytest.raises(ArithmeticError, match="no sol"):
         codipy.grad(f)(np.array([0.7, -0.3, 1.9]))
+
+
+def test_arrays_that_nobody_else_has_are_forgotten():
+    kept = []
+
+    def made():
+        out = np.zeros(3)
+        kept[:] = [out[1:]]
+        return out
+
+    with Returned() as returned:
+        called = returned.called(made)
+        had = [called() for _ in range(20)]
+        assert len(had) == 20 and len(returned._known) == 1
