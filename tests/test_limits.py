@@ -104,6 +104,7 @@ RAISES = {
     "a normal distribution": (lambda x: statistics.NormalDist(x[0], x[1]).pdf(0.2), ActiveError),
     "timedelta": (lambda x: datetime.timedelta(seconds=x[0]).total_seconds(), ActiveError),
     "timedelta of NumPy": (lambda x: (np.timedelta64(5, "s") * x[0]) / np.timedelta64(1, "s"), TypeError),
+    "an array of objects": (lambda x: np.polyval(np.array([fractions.Fraction(1, 2), 1.0]), x)[0], ActiveError),
     "a subclass of ndarray": (lambda x: np.sum(np.ones(2).view(Marked) * x), TypeError),
     "a subclass of ndarray beside a number": (lambda x: np.sum(x[0] * np.ones(2).view(Marked)), TypeError),
     "a matrix": (lambda x: np.sum(np.matrix([[x[0], 1.0], [0.0, x[1]]]).I), TypeError),

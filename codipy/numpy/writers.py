@@ -11,7 +11,7 @@ from codipy.active.array import Array, is_complex_variable, plain
 from codipy.active.arrays.assign import written_in_turn
 from codipy.active.doors import door
 
-from .arguments import holds_complex, holds_variables, refuse, value_tree
+from .arguments import holds_complex, holds_variables, rebuilt, refuse, value_tree
 from .movement import move
 
 __all__ = ["FUNCTIONS"]
@@ -28,6 +28,11 @@ def _target(name, target, sources, cure):
     if holds_variables(sources):
         refuse(name, f"the array written to is a plain one and would lose the derivative: {cure}")
     return False
+
+
+def _values(tree):
+    """Plain values, also of complex variables, of which none is active."""
+    return rebuilt(value_tree(tree), lambda x: x.value if is_complex_variable(x) else x)
 
 
 def _shaped(target, function, values, shape):
@@ -52,7 +57,7 @@ def copyto(dst, src, casting="same_kind", where=True):
     cure = "write `dst = codipy.Array(dst)` first; for `np.full(shape, x)` and `np.full_like(plain, x)` write " \
            "`np.broadcast_to(x, shape).copy()`"  # fmt: skip
     if not _target("copyto", dst, [src], cure):
-        return np.copyto(dst, value_tree(src), casting, where=value_tree(where))
+        return np.copyto(dst, _values(src), casting, where=value_tree(where))
     where = value_tree(where)
     if where is True:
         dst[...] = src
@@ -65,7 +70,7 @@ def copyto(dst, src, casting="same_kind", where=True):
 def put(a, ind, v, mode="raise"):
     """Into places of the flat array."""
     if not _target("put", a, [v], "make it a codipy.Array, or write `a = codipy.Array(a); a[ind] = v`"):
-        return np.put(a, value_tree(ind), value_tree(v), mode)
+        return np.put(a, value_tree(ind), _values(v), mode)
     ind = value_tree(ind)
     if not np.size(value_tree(v)):
         np.put(np.zeros(a.shape), ind, [], mode)  # which writes nothing, and may raise
@@ -91,7 +96,7 @@ def _places(name, a, mask):
 def place(arr, mask, vals):
     """The first values, one for each place where the mask holds."""
     if not _target("place", arr, [vals], "make it a codipy.Array, then `arr[mask] = vals` is recorded"):
-        return np.place(arr, value_tree(mask), value_tree(vals))
+        return np.place(arr, value_tree(mask), _values(vals))
     places = _places("place", arr, mask)
     if places.size and np.size(value_tree(vals)) == 0:
         raise ValueError("Cannot insert from an empty array!")
@@ -113,7 +118,7 @@ def _write_in_turn(name, a, places, values, write):
 def putmask(a, mask, values):
     """The values at the same places, repeated if they are fewer."""
     if not _target("putmask", a, [values], "make it a codipy.Array, then `a[mask] = values` is recorded"):
-        return np.putmask(a, value_tree(mask), value_tree(values))
+        return np.putmask(a, value_tree(mask), _values(values))
     places = _places("putmask", a, mask)
     values = _shaped(a, np.reshape, values, (-1,))
     count = np.shape(value_tree(values))[0]
@@ -134,7 +139,7 @@ def put_along_axis(arr, indices, values, axis):
     """Into one place of each slice along an axis."""
     cure = "make it a codipy.Array, then `np.put_along_axis(arr, ...)` is recorded"
     if not _target("put_along_axis", arr, [values], cure):
-        return np.put_along_axis(arr, value_tree(indices), value_tree(values), axis)
+        return np.put_along_axis(arr, value_tree(indices), _values(values), axis)
     places = np.arange(arr.size).reshape(arr.shape)
     flat = np.take_along_axis(places, plain(indices), axis)
     _write_flat(arr, flat.ravel(), _shaped(arr, np.broadcast_to, values, flat.shape))
