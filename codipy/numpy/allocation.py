@@ -331,7 +331,9 @@ def _filled(values, fill_value):
     if values.dtype == object:
         values[...] = door("boxed")(fill_value) if type(fill_value) in (Real, Array) else fill_value
         return values
-    moved = gather(values, np.array(np.broadcast_to(identifiers(fill_value), values.shape)))
+    is_boxed = isinstance(fill_value, np.ndarray) and fill_value.dtype == object  # numbers beside a fraction, say
+    numbers = each(identifiers, fill_value).astype(np.int32) if is_boxed else identifiers(fill_value)
+    moved = gather(values, np.array(np.broadcast_to(numbers, values.shape)))
     return moved if type(moved) is Array else fresh(values)
 
 

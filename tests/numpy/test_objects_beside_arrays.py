@@ -135,6 +135,7 @@ OPERATIONS = [
     lambda o, w: np.array(o) * w,
     lambda o, w: np.array([o, o]) * w,
     lambda o, w: np.fromiter(o, object) * w,
+    lambda o, w: np.full_like(np.ones(2), o) * w,
     lambda o, w: [a * b for a, b in zip(*np.broadcast_arrays(o, w))],
     lambda o, w: [a * w for a in np.split(o, 2)],
     lambda o, w: np.meshgrid(o, w),
