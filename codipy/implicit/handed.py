@@ -16,6 +16,7 @@ from codipy.implicit.iterates import CALLBACKS
 from codipy.implicit.returned import Returned
 from codipy.numpy.arguments import PLAIN, value_tree
 from codipy.tools.arguments.forms import LEAVES, children
+from codipy.tools.arguments.trees import value
 
 __all__ = ["Arguments", "functions_of", "handed", "naming_writes", "unrecorded"]
 
@@ -59,7 +60,7 @@ class Arguments:
 
     def handed(self):
         """All of them as a solver hands them over."""
-        return self.with_parameters(map(value_tree, self.parameters))
+        return self.with_parameters(map(value, self.parameters))
 
 
 def _stays(x, may_write):

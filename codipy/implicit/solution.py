@@ -17,6 +17,7 @@ from codipy.active.array import Array, Real, call, is_active, plain
 from codipy.active.messages.callers import frames_of_users, place
 from codipy.errors import ActiveError, TapeError
 from codipy.implicit.effects import Effects
+from codipy.implicit.handed import Arguments
 from codipy.implicit.inverses import Dense, Inverse, vector_of
 from codipy.implicit.opened import may_read_variables
 from codipy.implicit.trajectory import Reads
@@ -183,7 +184,8 @@ class Solution(Driver):
             return apart._called(args, kwargs)
 
     def _called(self, args, kwargs):
-        found, *aux = self.solved(value(args), value(kwargs))
+        given = Arguments((*args, *kwargs.values()), False).handed()      # lists and dicts are those of the caller
+        found, *aux = self.solved(given[:len(args)], dict(zip(kwargs, given[len(args):])))
         u = self._differentiated(found, args, kwargs) if depth() else found
         return (u, *aux) if aux else u
 

@@ -222,3 +222,29 @@ def test_a_fit_of_a_function_that_writes_to_its_data_names_it():
 
     with pytest.raises(ActiveError, match=r"model, which scipy.optimize.curve_fit calls, writes to an array"):
         codipy.grad(f)(X)
+
+
+def test_the_solver_of_a_root_gets_the_list_of_the_caller():
+    def f(x):
+        table, log = {}, []
+
+        def solver(p, given):
+            log.append(p)
+            return p**0.5 if given is table else -(p**0.5)
+
+        return codipy.implicit.root(lambda u, p, given: u * u - p, solver)(x[0], table) + len(log)
+
+    assert codipy.value_and_grad(f)(X)[0] == f(X) == X[0] ** 0.5 + 1.0
+
+    def writing(x):
+        log = []
+
+        def solver(p, log):
+            log.append(1)
+            return p**0.5
+
+        return codipy.implicit.root(lambda u, p, log: u * u - p, solver)(x[0], log) + len(log)
+
+    assert writing(X) == X[0] ** 0.5 + 1.0
+    with pytest.raises(ActiveError, match=r"solver wrote to argument 1\[0\]"):
+        codipy.grad(writing)(X)
