@@ -69,10 +69,12 @@ def _stays(x, may_write):
 
 def _within(x):
     """What is in a container of a kind of which there are copies with values; None if it is none."""
+    if isinstance(x, (list, tuple, set, frozenset)):
+        return x
+    if isinstance(x, dict):
+        return x.values()
     if isinstance(x, np.ndarray):
-        return list(x.flat) if x.dtype == object else None
-    if isinstance(x, (set, frozenset)):
-        return list(x)
+        return x.flat if x.dtype == object else None
     return None if type(x) in LEAVES or (parts := children(x)) is None else [each for _, each in parts]
 
 
