@@ -28,7 +28,9 @@ from codipy.numpy.arguments import copied, holds_active, value_tree
 from codipy.numpy.decisions import is_replayed
 from codipy.tape import active_tape
 from codipy.tools.orders import orders
+from codipy.tools.pool import borrow, give_back
 from codipy.tools.rebinding.exchange import lent
+from codipy.tools.runs.run import NESTED
 from codipy.tools.swallowed import unnoticed
 
 __all__ = ["Effects"]
@@ -57,6 +59,7 @@ class Effects:
         self.are_possible = self._state.may_write
         self.varies = self._state.reads or holds_active(list(given))
         self._left = self._first = self._last = self._again = self._near = self._at = None
+        self._same = {}      # by place, which elements the runs for derivatives wrote where the solver changed none
         self._is_over, self._tape, self._around = False, None, active_tape()
 
     def __enter__(self):
@@ -79,6 +82,7 @@ class Effects:
                 self._left = state.changed()
         state.end()
         if self._left is not None:
+            self._left.update({place: place.written_again(mask) for place, mask in self._same.items()})
             if self.varies and self._left:
                 self._settle(state)
             else:
@@ -143,10 +147,62 @@ class Effects:
                     if before is not None:
                         function(*before, **kwargs)
             if of_unknown:      # it may write to what solvers hand over if that stays as it is
-                return copied(lent(function, copied(args[0]), args[1:], kwargs))
-            return copied(function(*args, **kwargs))
+                found = copied(lent(function, copied(args[0]), args[1:], kwargs))
+            else:
+                found = copied(function(*args, **kwargs))
+            self._note_written()
+            return found
 
         return Wrapped(function, called)
+
+    def run_within(self, function, numbers):
+        """Record a function of some numbers within, once it is solved, where no other run shows which arrays it fills.
+
+        Parameters
+        ----------
+        function : callable
+        numbers : ndarray
+        """
+        if not self.are_possible or self._state is None:
+            return
+        tape = borrow(NESTED)
+        tape.loans = []      # to which the enclosing recording lends what is read
+        self._state.put_back()
+        tape.set_active()
+        try:
+            function(tape.register_input(np.array(numbers)))
+            self._note_written()
+        finally:
+            tape.set_passive()
+            self._state.put_back()
+            give_back(NESTED, tape)
+
+    def _note_written(self):
+        """Note arrays that are given variables, where the solver has left the numbers that were there before it."""
+        for place in self._unchanged():
+            x = place.array()
+            if is_active(x):
+                self._same[place] = self._same.get(place, False) | (identifiers(x) != 0)
+
+    def _unchanged(self):
+        """Passive arrays that hold after the solver what they did before."""
+        if self._left is None or self._state is None:
+            return []
+        return [place for place in self._state.places if type(place) is Numbers and place not in self._left
+                and place.over is None and not is_active(place.before)]
+
+    def are_kept(self, found):
+        """Whether one of these plain arrays, which a solver of the user's has returned, is of memory that it may fill.
+
+        Where an array holds their numbers, it may have written these anew.
+        """
+        for place in self._unchanged():
+            x, before = plain(place.array()), plain(place.before)
+            if any(np.may_share_memory(x, each) for each in found):
+                return True
+            if any(each.shape == before.shape and each.tobytes() == before.tobytes() for each in found):
+                self._same[place] = np.ones(before.shape, bool)
+        return False
 
     def begin(self):
         """A solver begins, and finds what was there before others and before what was run for derivatives."""

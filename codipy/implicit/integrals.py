@@ -83,6 +83,7 @@ def _differentiated(given, args, effects):
         ends = np.asarray(plain(times), np.float64)[[0, -1]].tolist()
         switches = Switches(equation, scipy.integrate.LSODA, numbers, *ends)
         switches.refuse(ends[0], rows[0], in_order(seen)[1:], lambda step: (moves, False))
+        equation.run_within(ends[-1], rows[-1])
         rows = _solution(equation, np.reshape(y0, (-1,)), times, rows, info, numbers)
     return (rows, info) if wants else rows
 

@@ -100,6 +100,7 @@ def _differentiated(adjoint, method, given, args, effects):
         raise ArithmeticError(f"scipy.integrate.solve_ivp has not solved, so there is no derivative: {found.message}")
     if is_continuous:
         steps.finish()
+        equation.run_within(found.t[-1], found.y[:, -1])
     solution = (Continuous if is_continuous else _ByStep)(equation, kept, solver, given, found)
     if not is_continuous:
         last = equation.calls[-1:]

@@ -447,6 +447,12 @@ class Numbers(Place):
         if (self.over is None or self.was is not None) and not is_active(self.before):
             _LEFT.note(self.array(), plain(self.before))
 
+    def written_again(self, mask):
+        """What it holds, where some elements were written to and have the values of before: these are not known now."""
+        held, self.before = plain(self.before), np.array(plain(self.before))
+        self.before[mask] = np.nan
+        return held
+
     def put_was(self):
         """Let it hold what it did before a solver left what is of a recording that is over."""
         if self.was is not None:

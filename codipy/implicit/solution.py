@@ -204,7 +204,8 @@ class Solution(Driver):
         if effects is not None:
             before = contents_of((found,), {}) if effects.are_possible else None
             effects.solved()
-            if effects.are_possible and contents_of((found,), {}) != before:
+            arrays = [plain(x) for _, x in labelled(found, "") if is_guarded and type(x) in _ARRAYS and np.size(x)]
+            if effects.are_possible and (contents_of((found,), {}) != before or effects.are_kept(arrays)):
                 raise ActiveError(f"{name_of(solver)}, the solver, returned an array or a list that it fills and that "
                                   "others have, too, where the derivative would be lost: return a copy, u.copy()")
         if not self.options["has_aux"]:

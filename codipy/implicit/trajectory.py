@@ -145,6 +145,11 @@ class Equation:
             others(t, np.array(y))
         return reads.found
 
+    def run_within(self, t, y):
+        """See `Effects.run_within`."""
+        if self._effects is not None:
+            self._effects.run_within(functools.partial(self.active_now(), t), y)
+
     def resume(self):
         """A sweep records it: functions lead to their rebuilt ones as they did when it was solved."""
         resume(self._diverting)

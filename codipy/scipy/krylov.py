@@ -258,7 +258,12 @@ def _solver(name):
                 raise TypeError(f"{name}() takes from 2 to 3 positional arguments")
         A = matrix_of(A)
         with effects_of({"A": A, "b": b, **kwargs}) as effects:
-            return solved(A, b, kwargs, effects)
+            found = solved(A, b, kwargs, effects)
+            for x in (A, *(kwargs.get(key) for key in ("M", "M1", "M2"))):
+                if is_operator(x):
+                    with contextlib.suppress(Exception):      # compiled code has errors of its own for a variable
+                        effects.run_within(x.matvec, numbers(found[0]))
+            return found
 
     return function
 

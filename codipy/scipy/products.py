@@ -152,6 +152,7 @@ def pairs(A, solve, with_vectors, given, effects):
         order = np.argsort(np.argsort(found, kind="stable"), kind="stable")
         w, v = (x[..., np.argsort(w, kind="stable")][..., order] for x in (w, v))
     recorded = _columns(effects.fresh(A.matvec, A), v)
+    effects.run_within(A.matvec, v[:, 0])
     _demand_found("eigsh", A, (recorded,), (v * w,))
 
     def forth(moved):
@@ -180,6 +181,8 @@ def triples(A, solve, with_vectors, given, effects):
         u, s, vt = u[:, order], s[order], vt[order]
     recorded = (_columns(effects.fresh(A.matvec, A), np.ascontiguousarray(vt.T)),
                 _columns(effects.fresh(A.rmatvec, A), u))
+    effects.run_within(A.matvec, vt[0])
+    effects.run_within(A.rmatvec, u[:, 0])
     _demand_found("svds", A, recorded, (u * s, vt.T * s))
 
     def multiply(x):

@@ -12,7 +12,7 @@ from scipy import integrate, optimize
 from scipy.sparse import linalg
 
 import codipy
-from codipy.errors import TapeError
+from codipy.errors import ActiveError, TapeError
 from tests.strategies import STRATEGIES
 
 K, STEP = 2.0, 1e-5
@@ -166,6 +166,46 @@ def test_counts_are_those_of_the_plain_run(name):
     assert value == f(K)
     np.testing.assert_allclose(gradient, codipy.grad(lambda k: (AT_END | ELSEWHERE)[name](k, lambda v: None))(K),
                                rtol=1e-6)  # fmt: skip
+
+
+FILLED = np.zeros(2)
+
+
+def in_filled():
+    def note(v):
+        FILLED[1] = v
+
+    return note, lambda: FILLED[1] ** 2
+
+
+@pytest.mark.parametrize("name", [*AT_END, *ELSEWHERE])
+def test_an_array_that_holds_before_what_it_is_filled_with(name):
+    f = with_kept((AT_END | ELSEWHERE)[name], in_filled)
+    by_difference = difference(f)
+    f(K)
+    if name in ELSEWHERE:
+        with pytest.raises(TapeError, match="FILLED"):
+            codipy.grad(f)(K)
+    else:
+        np.testing.assert_allclose(codipy.grad(f)(K), by_difference, rtol=1e-3)
+
+
+@pytest.mark.parametrize("copies", [True, False])
+def test_an_array_that_holds_before_the_solution_that_a_solver_puts_there(copies):
+    def solver(k):
+        FILLED[:] = np.sqrt(np.stack([k, k + 1.0]))
+        return FILLED.copy() if copies else FILLED
+
+    def f(k):
+        u = codipy.implicit.root(lambda u, k: u * u - np.stack([k, k + 1.0]), solver)(k)
+        return np.sum(u) + np.sum(FILLED)
+
+    f(K)
+    said = "np.asarray.. of an active Array|`FILLED` is from|return a copy"
+    for _ in range(2):
+        with pytest.raises((ActiveError, TapeError), match=said):
+            codipy.grad(f)(K)
+        f(K + 1.0)      # the array holds other numbers
 
 
 class Counted:
