@@ -171,6 +171,7 @@ def test_a_wrong_strategy_is_exit_status_1(file, capsys, monkeypatch):
         (["{}:cost()"], "is not of the form FILE.py:FUNCTION"),
         (["none.py:cost"], "there is no file none.py"),
         (["{}:cost", "--at", "nowhere"], "--at nowhere: the file has no such name"),
+        (["{}:cost", "--at", "1.2,.4"], "--at 1.2,.4: the file has no such name; a point itself is given by --x0"),
         (["{}:cost", "--strategy", "simple", "--granularity", "statement"], "operations only"),
         (["{}:cost", "--json", "no-such-folder/a.json"], "cannot write no-such-folder"),
     ],

@@ -328,3 +328,21 @@ def test_numbers_among_variables_in_lists_may_be_zero(form):
     np.testing.assert_allclose(gradient, differences(f, point), rtol=1e-7)
     with pytest.raises(ActiveError, match="leaves out an element that is exactly 0"):
         codipy.grad(lambda x: getattr(sp, form)([[x[0], 0], [x[1], 1.0]]).sum())(np.array([0.5, 0.0]))
+
+
+@pytest.mark.parametrize("form", ["lil_array", "dok_array", "csr_matrix"])
+def test_elements_that_are_set_to_an_active_zero(form):
+    def f(x):
+        A = getattr(sp, form)((2, 2))
+        A[0, 0] = x[0]
+        A[0, 1] = x[1] * 2.0
+        return A.sum() ** 2 + A.nnz
+
+    point = np.array([0.5, 0.0])
+    if form == "csr_matrix":      # which has the zero as an element
+        value, gradient = codipy.value_and_grad(f)(point)
+        assert value == f(point) == 2.25
+        np.testing.assert_allclose(gradient, [1.0, 2.0])
+    else:
+        with pytest.raises(ActiveError, match=f"of a {form[:3].upper()} matrix, which leaves out .* 0.*coo_array"):
+            codipy.grad(f)(point)

@@ -80,6 +80,11 @@ def test_kinks_are_where_the_run_met_them():
             assert codipy.taylor(f, x, 1.0, 1)[1] == codipy.jvp(f, (x,), (1.0,))[1] == 0.0
 
 
+def test_a_tuple_of_arguments_is_named():
+    with pytest.raises(TypeError, match=r"taylor takes x and direction as they are, taylor\(f, x, direction, order"):
+        codipy.taylor(lambda x: x**3, (2.0,), (1.0,), 2)
+
+
 def test_wrong_use():
     add = BY_NAME["add"].code
     with pytest.raises(ValueError, match="register 5"):

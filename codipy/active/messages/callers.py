@@ -136,10 +136,9 @@ def _at_users_line(what, instead, frame, rebinds):
         instead = "of an array of objects write `np.array(objects, dtype=float)`, which keeps it in rebound code"
     if name is not None and _kind_of(name, frame) == "codipy.active.array_type.Array":
         name, instead = None, "assign the number itself, not an object of which `__float__` gives it"
-    if name is None:
+    if name is None or (kind := _kind_of(name, frame)) is not None and kind.startswith("scipy.sparse."):
         return f"{what} would lose its derivative ({place(frame)}): {why + '; ' if why else ''}{instead}"
     array = "np.array" if is_rebound else "codipy.numpy.array"
-    kind = _kind_of(name, frame)
     if what.startswith("complex") and kind != "ndarray":
         return f"`{name}` is an array of complex numbers ({place(frame)}): {instead}"
     if kind not in (None, "ndarray", "structured"):

@@ -70,7 +70,8 @@ def _setting(rebuilt):
 
     @functools.wraps(rebuilt)
     def method(self, *args):
-        demand_no_zero("A[i, j] = x of a DOK matrix", args[-1])
+        if self.format == "dok":      # the others keep zeros, or are asked elsewhere
+            demand_no_zero("A[i, j] = x of a DOK matrix", args[-1])
         return rebuilt(self, *args)
 
     return method

@@ -25,7 +25,8 @@ def demand_no_zero(what, value):
     """Refuse to set an element to an active zero, which SciPy leaves out."""
     if holds_variables((value,)) and not np.all(numbers(value)):
         raise ActiveError(refusal(f"{what}, which leaves out what is set to exactly 0,",
-                                  "make the matrix of all values at once, scipy.sparse.coo_array((data, (i, j)))"))
+                                  "make the matrix of all values at once, scipy.sparse.coo_array((data, (i, j))), "
+                                  "which keeps it, or set codipy.value(x) where it is 0 whatever the inputs are"))
 
 
 def insert(high, wide, rows, values, i, j, x):

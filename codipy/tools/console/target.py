@@ -59,7 +59,9 @@ class Found(NamedTuple):
             holder, place = self.module, at
             for name in at.split("."):
                 if not hasattr(holder, name):
-                    raise TargetError(f"--at {at}: the file has no such name")
+                    is_name = all(map(str.isidentifier, at.split(".")))
+                    literal = "" if is_name else f"; a point itself is given by --x0, `--x0 {at}`"
+                    raise TargetError(f"--at {at}: the file has no such name{literal}")
                 holder = getattr(holder, name)
             point = holder
         else:

@@ -200,8 +200,8 @@ def hvp(f, args, tangents, *, kwargs=None, argnums=None, argnames=None, has_aux=
     Returns
     -------
     tuple
-        One for each argument that is differentiated by, of its form; with `has_aux` a pair of that and the second
-        result.
+        One for each argument that is differentiated by, of its form, as ``hvp(f, (x,), (v,))[0]`` by `x` alone; with
+        `has_aux` a pair of that and the second result. ``problem(f, x0).hessp`` is what SciPy's ``hessp=`` takes.
 
     Raises
     ------

@@ -13,7 +13,7 @@ from codipy.tools.arguments.choice import Choice
 from codipy.tools.arguments.forms import rebuild
 from codipy.tools.arguments.leaves import in_dtypes
 from codipy.tools.arguments.trees import labelled, match
-from codipy.tools.callee import check_function, rebound
+from codipy.tools.callee import check_function, name_of, rebound
 from codipy.tools.derivatives.products import jvp
 from codipy.tools.orders import more_orders
 from codipy.tools.runs.run import Run
@@ -33,7 +33,7 @@ def taylor(f, x, direction, order, *, args=(), kwargs=None, has_aux=False, rebin
     x : number, ndarray, list, tuple, dict or dataclass
         Its first argument.
     direction : object
-        Of the form of `x`.
+        Of the form of `x`, which is given as it is, not in a tuple of all arguments as `jvp` has them.
     order : int
         The highest power, from 0 on.
     args : tuple
@@ -81,8 +81,15 @@ def taylor(f, x, direction, order, *, args=(), kwargs=None, has_aux=False, rebin
     if order < 0:
         raise ValueError(f"order must be 0 or more, got {order}")
     run = rebound(f) if rebind else f
-    with more_orders(order - 1):
-        run = Run(f, run, _BY_FIRST, (x, *args), kwargs or {}, has_aux, None, readable=True)
+    try:
+        with more_orders(order - 1):
+            run = Run(f, run, _BY_FIRST, (x, *args), kwargs or {}, has_aux, None, readable=True)
+    except (TypeError, ValueError) as error:
+        if type(x) is tuple and type(direction) is tuple:
+            raise TypeError(f"{name_of(f)} was given the tuple x as its first argument: codipy.taylor takes x and "
+                            "direction as they are, taylor(f, x, direction, order, args=...), and not in tuples of all "
+                            f"arguments as jvp does. It raised {type(error).__name__}: {error}") from error
+        raise
     with run:
         seeds = []
         match(direction, run.trees[0], "direction", seeds)
