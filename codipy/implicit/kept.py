@@ -163,9 +163,9 @@ class _Trial:
         for place in self._state.places:
             if not place.has_changed():
                 continue
-            if type(place) is Numbers:  # a plain array again, of which those who hold it tell whether it is read
-                is_float = place.before.dtype.kind in "fc"
-                found += [(holder, [key]) for holder, key in getattr(place.it, "where", ()) if is_float]
+            if type(place) is Numbers:  # others are filled by each run; a table has a mark where nothing is yet
+                is_table = place.before.dtype.kind in "fc" and np.any(np.isnan(place.before))
+                found += [(holder, [key]) for holder, key in getattr(place.it, "where", ()) if is_table]
             else:
                 found += [(place, keys) for keys in _keys(place)]
         return found
