@@ -217,6 +217,11 @@ class Effects:
             self._left = self._state.changed()
             self._state.put_back()
 
+    @property
+    def has_left(self):
+        """Whether the solver, which has returned, has left something else than was there."""
+        return bool(self._left)
+
     def again(self, function, args, near):
         """``function(*args)`` is a run at the solution; `near` says how exact that is."""
         if self.are_possible:

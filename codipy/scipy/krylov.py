@@ -43,6 +43,7 @@ _SYMMETRIC = ("cg", "minres")
 _NAMES = ("bicg", "bicgstab", "cg", "cgs", "gcrotmk", "gmres", "lgmres", "minres", "qmr", "tfqmr")
 _SYMMETRY = 1e-6
 _TIMES = 100.0      # what the tolerance may be missed by
+_ROUNDED = 1e-8     # of the right-hand side: what recursions for the residual may be off by
 _OF_ONE_RUN = ("x0", "callback", "callback_type", "CU", "discard_C", "outer_v", "store_outer_Av", "prepend_outer_v")
 
 
@@ -59,7 +60,7 @@ class _Solver:
     """A solver of SciPy with its options, for plain numbers."""
 
     def __init__(self, name, given, effects):
-        self.name, self.is_symmetric, self._effects = name, name in _SYMMETRIC, effects
+        self.name, self.is_symmetric, self._effects, self._keeps = name, name in _SYMMETRIC, effects, False
         self._options, self._size = _plain_options(given), 1.0
         self._further = {key: x for key, x in self._options.items() if key not in _OF_ONE_RUN}
         self._preconditioners = [given[key] for key in ("M", "M1", "M2") if key in given]
@@ -79,6 +80,9 @@ class _Solver:
         with _telling(self.name, self._options) as options:
             found = self._solved(matrix, b, options, "the equations")
         self._effects.solved()
+        self._keeps = self._effects.has_left
+        if self._keeps:
+            self._demand_of_one(matrix, b, found, "the equations")
         return found
 
     def further(self, matrix, b, is_turned):
@@ -93,8 +97,12 @@ class _Solver:
         power = int(np.round(np.log2(self._size) - np.log2(size)))
         equations = "the transposed equations of the sweep" if is_turned else "the equations of the derivative"
         options = self._turned if is_turned else self._further
+        right = _scaled(b, power)
         with door("undone")(matrix, *self._preconditioners):
-            return _scaled(self._solved(matrix, _scaled(b, power), options, equations), -power)
+            found = self._solved(matrix, right, options, equations)
+        if self._keeps:
+            self._demand_of_one(matrix, right, found, equations)
+        return _scaled(found, -power)
 
     def _solved(self, matrix, b, options, equations):
         found, info = getattr(scipy.sparse.linalg, self.name)(matrix, b, **options)
@@ -107,11 +115,29 @@ class _Solver:
 
     def _demand_near(self, matrix, b, found, options, equations):
         """Raise where SciPy's `tfqmr` has stopped too early, as it does with a preconditioner."""
-        size, apart = float(np.linalg.norm(b)), float(np.linalg.norm(matrix @ found - np.reshape(b, -1)))
-        if apart > _TIMES * max(options.get("rtol", 1e-5) * size, options.get("atol", 0.0)):
+        size, apart, allowed = self._residual(matrix, b, found, options)
+        if apart > allowed:
             raise ArithmeticError(f"scipy.sparse.linalg.tfqmr with M= says that it has solved {equations}, and the "
                                   f"residual is {apart / size:.3g} of the right-hand side, so there is no derivative: "
                                   "take bicgstab or gmres, which mind M=")
+
+    def _demand_of_one(self, matrix, b, found, equations):
+        """Raise where functions that keep something have multiplied with one matrix after another."""
+        with door("undone")(matrix):
+            size, apart, allowed = self._residual(matrix, b, found, self._options)
+            if self.name == "minres":      # which compares with the sizes of matrix and solution
+                there = np.linalg.norm(matrix @ np.reshape(b, -1)) / size
+                allowed *= max(1.0, float(there * np.linalg.norm(found)) / size)
+        if not apart <= max(allowed, _ROUNDED * size):
+            raise ArithmeticError(f"what the solver gave is no solution: scipy.sparse.linalg.{self.name} says that it "
+                                  f"has solved {equations}, and the residual is {apart / size:.3g} of the right-hand "
+                                  "side where the functions of its LinearOperator find what they have kept as it was "
+                                  "before: their products must be those of one matrix, whatever was called before")
+
+    def _residual(self, matrix, b, found, options):
+        """The size of the right-hand side, that of the residual, and what this may be."""
+        size, apart = float(np.linalg.norm(b)) or 1.0, float(np.linalg.norm(matrix @ found - np.reshape(b, -1)))
+        return size, apart, _TIMES * max(options.get("rtol", 1e-5) * size, options.get("atol", 0.0))
 
 
 @contextlib.contextmanager

@@ -592,3 +592,34 @@ def test_a_replay_solves_again_at_other_inputs():
     tape.set_primal(k, 2.5)
     tape.evaluate_primal()
     np.testing.assert_allclose(tape.get_primal(y), f(2.5), rtol=1e-12)
+
+
+def with_products(factor, is_active):
+    """Solutions by `bicgstab`, where every second product is that of another matrix."""
+    def f(x):
+        calls, sizes = [0], 3.0 + np.arange(3.0)
+
+        def multiply(v):
+            calls[0] += 1
+            made = v * (sizes + x if is_active else sizes)
+            made[1:] += 0.5 * v[:-1]
+            return made * factor if calls[0] % 2 else made
+
+        operator = linalg.LinearOperator((3, 3), matvec=multiply, rmatvec=multiply, dtype=float)
+        found, info = linalg.bicgstab(operator, x + np.arange(3.0), rtol=1e-9)
+        return np.sum(found) * x + calls[0] + info
+
+    return f
+
+
+@pytest.mark.parametrize("is_active", [True, False])
+def test_products_that_are_not_those_of_one_matrix(is_active):
+    with pytest.raises(ArithmeticError, match="what the solver gave is no solution: .*must be those of one matrix"):
+        codipy.grad(with_products(1.2, is_active))(K)
+
+
+def test_products_of_one_matrix_that_are_counted():
+    f = with_products(1.0, True)
+    found, gradient = codipy.value_and_grad(f)(K)
+    assert found == f(K)
+    assert gradient == pytest.approx(difference(f), rel=1e-6)
