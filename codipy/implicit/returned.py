@@ -185,7 +185,7 @@ def demand_unwritten(function, handed):
         if x.tobytes() != before.tobytes():
             raise ActiveError(f"{name_of(function)} writes to an array of shape {x.shape} that a solver hands over, "
                               "which goes on with it, while the derivative would not know of that: let it write to a "
-                              "copy, x = x.copy()")
+                              "copy, x = x.copy(), or instead of one of args= to one of the function around it")
 
 
 def _is_fresh(pair):

@@ -50,6 +50,9 @@ _AT_JUMPS = ("; where the function jumps over zero, the place of the jump is no 
 _AT_BARRIERS = ("; trust-constr may have stopped by gtol while a barrier held it off bounds: options={'gtol': 0.0} "
                 "lets it go on until the barrier is small (barrier_tol)")
 _SLOPES = ("jac", "fprime", "fprime2")
+# To whose functions ``args=`` is one argument where it is a list; to those of others what is in it are several.
+_OF_ONE = frozenset(("basinhopping", "bisect", "brent", "brenth", "brentq", "fmin", "fmin_powell", "fsolve", "golden",
+                     "leastsq", "minimize", "minimize_scalar", "ridder", "root", "root_scalar", "toms748"))
 
 
 def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, value_of=None):
@@ -76,7 +79,7 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
         function, inner = given[first], given.get("minimizer_kwargs") or {}
         holder = inner if name == "basinhopping" else given
         args, names = holder.get("args", ()), given.get("kwargs") or {}
-        args = args if isinstance(args, tuple) else (args,)
+        args = args if isinstance(args, tuple) else (args,) if name in _OF_ONE or not np.iterable(args) else tuple(args)
         arguments, may_write = Arguments(args, effects.are_possible), effects.are_possible
         run = _number_of(name, effects.fresh(function, first=_at_first, of_unknown=True), given, inner, names)
         asked = list(given.values())

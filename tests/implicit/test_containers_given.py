@@ -89,6 +89,24 @@ def test_what_a_function_adds_to_it(solve, make):
     np.testing.assert_allclose(gradient, difference(alone), rtol=1e-3, atol=2e-4)
 
 
+@pytest.mark.parametrize("solve", [
+    lambda f, x: optimize.least_squares(f, 1.0, args=[x[0]], **TIGHT).x[0],
+    lambda f, x: optimize.fmin_slsqp(lambda p, y: (p[0] - f(x[1], y)) ** 2, [1.0], args=[x[0]], iprint=0)[0],
+    lambda f, x: optimize.brentq(lambda p, given: f(p, *given), -3.0, 3.0, args=[x[0]]),
+], ids=["least_squares", "fmin_slsqp", "brentq"])  # fmt: skip
+def test_a_list_of_arguments_is_to_the_function_what_it_is_in_the_plain_run(solve):
+    def f(x):
+        kinds = []
+
+        def residual(p, y):
+            kinds.append(isinstance(y, list))
+            return p**3 + p - y
+
+        return solve(residual, x) + any(kinds)
+
+    assert codipy.value_and_grad(f)(X)[0] == f(X)
+
+
 @pytest.mark.parametrize("strategy", ["auto", "primal-reuse"])
 def test_a_number_that_a_function_keeps_in_it(strategy):
     def f(x):
