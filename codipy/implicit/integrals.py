@@ -27,6 +27,7 @@ from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, holds_variables, value_tree
 from codipy.tape.activity import depth
 from codipy.tools.arguments.trees import value
+from codipy.tools.callee import name_of
 
 __all__ = ["FUNCTIONS"]
 
@@ -55,7 +56,7 @@ def odeint(*positional, **named):
 def _differentiated(given, args, effects):
     f, is_first = given["func"], given["tfirst"]
 
-    equation = Equation(f if is_first else functools.partial(_turned, f), args, False, effects)
+    equation = Equation(f if is_first else _turned(f), args, False, effects)
     wants, slopes = given["full_output"], given["Dfun"]
     numbers = {name: value_tree(given[name]) for name in given.keys() - {"func", "args", "Dfun"}}
     equation.is_kept, seen = False, []
@@ -68,7 +69,7 @@ def _differentiated(given, args, effects):
         return found
 
     numbers |= {"func": noted, "args": (), "tfirst": True, "full_output": 1, "Dfun": slopes and plain_call(
-        slopes if is_first else functools.partial(_turned, slopes), args, equation.returned, effects)}
+        slopes if is_first else _turned(slopes), args, equation.returned, effects)}
     if equation.reads_hidden(np.ravel(value_tree(given["t"]))[0], np.ravel(value_tree(given["y0"]))):
         refuse_hidden()
     effects.begin()
@@ -88,8 +89,13 @@ def _differentiated(given, args, effects):
     return (rows, info) if wants else rows
 
 
-def _turned(f, t, y, *args):
-    return f(y, t, *args)
+def _turned(f):
+    """A function of time and state of one of state and time, of whose name messages are."""
+    def turned(t, y, *args):
+        return f(y, t, *args)
+
+    turned.__name__ = name_of(f)
+    return turned
 
 
 def _solution(equation, y0, times, rows, info, given):

@@ -561,3 +561,12 @@ def test_arrays_that_nobody_else_has_are_forgotten():
         called = returned.called(made)
         had = [called() for _ in range(20)]
         assert len(had) == 20 and len(returned._known) == 1
+
+
+def test_a_function_of_odeint_that_writes_to_the_state_is_named():
+    def decay(y, t):
+        y *= -0.5
+        return y
+
+    with pytest.raises(ActiveError, match="^decay writes to an array"):
+        codipy.grad(lambda x: integrate.odeint(decay, [x[0]], [0.0, 1.0])[-1, 0])(X)
