@@ -234,8 +234,9 @@ as variables, and its counts; other numbers of it (`jac`, `grad`, `hess_inv`, `c
 to use one raises and says what to write, and `result.jac.value` is its number. `evaluate_primal()` solves again, and
 raises where it cannot: of a tape that was loaded, of `curve_fit`, `nnls`, `linprog` and what constraints hold, where
 other bounds hold, and where the function depends on variables around it that are others now; hand these over by
-`args=`. `linear_sum_assignment` gives indices, as `np.argmin` does. `milp`, whole numbers (`integrality=`) and a `loss`
-of `curve_fit` or of your own raise.
+`args=`, each by itself: lists and dicts there are your own, to which the function may write. `linear_sum_assignment`
+gives indices, as `np.argmin` does. `milp`, whole numbers (`integrality=`) and a `loss` of `curve_fit` or of your own
+raise.
 
 ## scipy.stats
 
