@@ -241,3 +241,21 @@ def test_truths_go_into_arrays_of_objects():
         return x[0] * flags[()]
 
     assert f(X) == codipy.value_and_grad(f)(X)[0] == 0.7
+
+
+@pytest.mark.parametrize("call", [
+    lambda o, w: (o * w)[0], lambda o, w: (w - o)[1], lambda o, w: np.multiply.outer(o, w)[0],
+    lambda o, w: np.frompyfunc(lambda a, b: b, 2, 1)(o, w)[0], lambda o, w: np.frompyfunc(lambda a: a, 1, 1)(w),
+])  # fmt: skip
+@pytest.mark.parametrize("kind", [float, np.float32])
+def test_a_scalar_beside_objects_is_a_float_of_python_s(call, kind):
+    seen = []
+
+    def f(x):
+        found = call(np.array([3.0, 2], dtype=object), x.astype(kind)[0])
+        seen.append(type(found))
+        return found * 1.0
+
+    f(X.copy())
+    codipy.grad(f)(X)
+    assert seen == [float, float]

@@ -3,7 +3,6 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 import scipy
 
@@ -12,6 +11,6 @@ from codipy.scipy.reference import render
 PAGE = Path(__file__).parents[2] / "docs" / "scipy.md"
 
 
-@pytest.mark.skipif(np.lib.NumpyVersion(scipy.__version__) < "1.17.0", reason="older versions have other functions")
+@pytest.mark.skipif(not scipy.__version__.startswith("1.17."), reason="other versions have other functions")
 def test_the_page_is_up_to_date():
     assert PAGE.read_text(encoding="utf-8") == render(), "run `python -m codipy.scipy.reference docs/scipy.md`"

@@ -93,7 +93,10 @@ def program(text):
 
 
 def is_there(text):
-    return hasattr(scipy.stats, text.partition("(")[0])
+    name = text.partition("(")[0]
+    # Which SciPy finds by `find_root` from 1.18 on, of which there is no derivative: it raises.
+    is_searched = name == "expectile" and np.lib.NumpyVersion(scipy.__version__) >= "1.18.0"
+    return hasattr(scipy.stats, name) and not is_searched
 
 
 @pytest.mark.filterwarnings("ignore")
