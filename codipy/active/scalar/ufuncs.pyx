@@ -199,5 +199,5 @@ def _as_object_array(x):
     if not isinstance(x, Real):
         return x
     box = np.empty((), dtype=object)
-    box[()] = x.item()        # NumPy makes a float of Python's
+    box[()] = converted(x, float)        # which NumPy makes of a scalar
     return box
