@@ -329,7 +329,7 @@ def _filled(values, fill_value):
     if not _is_movable(fill_value):
         fill_value = array(fill_value)
     if values.dtype == object:
-        values[...] = door("boxed")(fill_value) if type(fill_value) in (Real, Array) else fill_value
+        values[...] = door("as objects")(fill_value)
         return values
     is_boxed = isinstance(fill_value, np.ndarray) and fill_value.dtype == object  # numbers beside a fraction, say
     numbers = each(identifiers, fill_value).astype(np.int32) if is_boxed else identifiers(fill_value)

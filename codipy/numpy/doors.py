@@ -12,7 +12,7 @@ from codipy.numpy.functions import SHORT, array_function
 from codipy.numpy.methods import METHODS
 from codipy.numpy.order import keep_clip
 from codipy.numpy.outputs import outs
-from codipy.numpy.outside import answers, boxed, compares, in_place, operate
+from codipy.numpy.outside import answers, as_objects, boxed, compares, in_place, operate
 from codipy.numpy.sparse import times
 from codipy.numpy.ufuncs import PRODUCTS, array_ufunc
 
@@ -36,7 +36,7 @@ DOORS = {
     "flat": Flat,
     "array": array_of,
     # what operators and conversions leave to Python
-    "answers": answers, "boxed": boxed, "compares": compares, "elementwise": elementwise, "fillable": fillable,
-    "from_nested": from_nested, "given": given, "in_place": in_place, "number": number_of, "operate": operate,
-    "times": times,
+    "answers": answers, "as objects": as_objects, "boxed": boxed, "compares": compares, "elementwise": elementwise,
+    "fillable": fillable, "from_nested": from_nested, "given": given, "in_place": in_place, "number": number_of,
+    "operate": operate, "times": times,
 }  # fmt: skip

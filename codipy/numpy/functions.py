@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from codipy.active.array import Array, Real
+from codipy.active.array import Array
 from codipy.active.recordings import status
 
 from . import composite, creation, differentiable, movement, order, passive, refused, registry, views, writers
@@ -28,7 +28,7 @@ from .arguments import (
 )
 from .names import of_name
 from .outputs import door_with_out
-from .outside import boxed
+from .outside import as_objects
 from .rules.scans import UFUNC_PARTIALS
 from .views import Shown
 
@@ -191,11 +191,7 @@ def _on_objects(func, name, args, kwargs):
     """NumPy's own function, which computes with each element of an array of objects as it is, and of an Array."""
     if kwargs.get("out") is not None:
         refuse(name, "out= of numbers cannot hold the objects that an operand holds: leave it away")
-    return func(*map(_boxed, args), **{key: _boxed(value) for key, value in kwargs.items()})
-
-
-def _boxed(x):
-    return boxed(x) if type(x) in (Array, Real) else x
+    return func(*map(as_objects, args), **{key: as_objects(value) for key, value in kwargs.items()})
 
 
 def _demand_own_out(bound):

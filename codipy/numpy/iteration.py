@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from codipy.active.array import Array, Real
+from codipy.active.array import Array
 from codipy.active.doors import door
 from codipy.active.recordings import status
 from codipy.numpy.allocation import arange, array, asarray, fresh, holds_movable, linspace
@@ -167,7 +167,7 @@ class _Joiner:
         if not any(map(holds_movable, items)):
             return fresh(values)
         if values.dtype == object:
-            return self._original[tuple(door("boxed")(x) if type(x) in (Array, Real) else x for x in items)]
+            return self._original[tuple(map(door("as objects"), items))]
         if values.dtype.kind == "c":
             moved, numbers = door("complexes")().moved, door("complexes")().pair_identifiers
         else:

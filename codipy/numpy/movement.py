@@ -99,7 +99,7 @@ def _objects(func, tree):
     def leaf(x):
         if type(x) is Real and func is np.insert:  # which puts the number itself there, not a float of Python
             return np.array(x, object)
-        return door("boxed")(x) if type(x) in (Array, Real) else x
+        return door("as objects")(x)
 
     return rebuilt(tree, leaf)
 

@@ -219,3 +219,8 @@ def boxed(x, order="K"):
     for k, index in enumerate(np.ndindex(x.shape)):
         box[index] = items[k]
     return box
+
+
+def as_objects(x):
+    """What NumPy computes with beside an array of objects: objects of an Array or a Real; anything else unchanged."""
+    return boxed(x) if type(x) in (Array, Real) else x

@@ -29,7 +29,7 @@ from .decisions import decision, keep
 from .elementary import elementwise_primitive
 from .laid_out import loop_for, with_values_for
 from .order import clip
-from .outside import boxed
+from .outside import as_objects
 from .ufunc_sets import PASSIVE, REFUSED, STEPS, TABLE_NAMES
 
 __all__ = [
@@ -161,7 +161,7 @@ def apply(ufunc, *inputs, **kwargs):
 
 def _python(ufunc, inputs):
     """A ufunc of `np.frompyfunc`: Python code that sees Reals; the result is an object array, as NumPy's."""
-    return ufunc(*(boxed(x) if isinstance(x, (Array, Real)) else x for x in inputs))
+    return ufunc(*map(as_objects, inputs))
 
 
 def operand(name, x):
@@ -345,11 +345,11 @@ def computes_objects(inputs, outs):
         isinstance(out, np.ndarray) and out.dtype == object for out in outs)  # fmt: skip
 
 
-def on_objects(ufunc, method, inputs, kwargs, outs, as_objects):
-    """NumPy's own call on arrays of objects, and on those that `as_objects` makes of variables."""
+def on_objects(ufunc, method, inputs, kwargs, outs, boxing):
+    """NumPy's own call on arrays of objects, and on those that `boxing` makes of variables."""
     if method == "at" and not isinstance(inputs[0], np.ndarray):
         return ufunc.at(np.array(inputs[0].value), *inputs[1:])  # into which NumPy puts no objects
-    inputs = tuple(map(as_objects, inputs))
+    inputs = tuple(map(boxing, inputs))
     if "where" in kwargs:
         kwargs["where"] = value_tree(kwargs["where"])
     if outs is None:
@@ -363,10 +363,6 @@ def on_objects(ufunc, method, inputs, kwargs, outs, as_objects):
     found = [part if copy is out else out for part, copy, out in zip(made, copies, outs)]
     found += made[len(outs) :]
     return tuple(found) if len(found) > 1 else found[0]
-
-
-def _as_objects(x):
-    return boxed(x) if type(x) in (Array, Real) else x
 
 
 def _foreign(x):
@@ -408,7 +404,7 @@ def array_ufunc(ufunc, method, inputs, kwargs):
         options = kwargs if outs is None else {**kwargs, "out": outs}
         return door("complexes")().array_ufunc(ufunc, method, inputs, options)
     if not status.in_passive() and computes_objects(inputs, outs):
-        return on_objects(ufunc, method, inputs, kwargs, outs, _as_objects)
+        return on_objects(ufunc, method, inputs, kwargs, outs, as_objects)
     if method == "at":
         return ufunc_methods.at(ufunc, *inputs)
     written = outs is not None and kwargs.get("where", True) is not True and holds_active(outs)
