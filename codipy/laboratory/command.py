@@ -21,7 +21,7 @@ from codipy.tools.console.progress import shown_progress
 from codipy.tools.console.raised import is_of_file
 from codipy.tools.console.target import TargetError
 
-__all__ = ["AGREE", "DISAGREE", "FAILED", "INTERRUPTED", "add_study", "bytes_asked", "chosen"]
+__all__ = ["AGREE", "DISAGREE", "FAILED", "INTERRUPTED", "add_study", "bytes_asked", "chosen", "ended_as_by_ctrl_c"]
 
 AGREE, DISAGREE, FAILED, INTERRUPTED = 0, 1, 2, 130      # exit status; the last is the shell's for Ctrl-C
 
@@ -76,7 +76,8 @@ def _run(options):
     asked = {"sizes": options.sizes, "steps": options.steps, "at": options.at, "x0": options.x0,
              "strategies": options.strategy, "granularities": options.granularity, "chunk_sizes": options.chunk_size,
              "widths": options.width}
-    with shown_progress("study") as progress, _ended_as_by_ctrl_c(), _wrong_words(options.target):
+    with (shown_progress("study") as shown, ended_as_by_ctrl_c(shown) as progress,
+          _wrong_words(options.target)):  # fmt: skip
         found = study(options.target, **asked, repeat=options.repeat, save=folder, resume=options.resume,
                       progress=progress)
     if not found.rows:
@@ -137,15 +138,32 @@ def _wrong_words(target):
 
 
 @contextmanager
-def _ended_as_by_ctrl_c():
-    """A terminal that is closed and `kill` end a study as Ctrl-C does, and its process with it, which would go on."""
-    ends = [getattr(signal, name) for name in ("SIGHUP", "SIGTERM") if hasattr(signal, name)]
+def ended_as_by_ctrl_c(progress):
+    """A terminal that is closed and `kill` end a study as Ctrl-C does, and its process with it, which would go on.
+
+    Yields what a study calls as it goes on: `progress`, which raises KeyboardInterrupt from then on. Python drops the
+    exception of a signal that comes while something is finalised.
+    """
+    is_ended = False
+
+    def end(number, frame):
+        nonlocal is_ended
+        is_ended = True
+        raise KeyboardInterrupt
+
+    def going_on(*done):
+        if is_ended:
+            raise KeyboardInterrupt
+        if progress is not None:
+            progress(*done)
+
+    ends = [getattr(signal, name) for name in ("SIGHUP", "SIGTERM", "SIGINT") if hasattr(signal, name)]
     before = {}
     if threading.current_thread() is threading.main_thread():      # no other may
-        before = {end: signal.signal(end, signal.default_int_handler) for end in ends
-                  if signal.getsignal(end) == signal.SIG_DFL}      # `nohup` ignores the first
+        before = {number: signal.signal(number, end) for number in ends  # `nohup` ignores the first
+                  if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler)}  # fmt: skip
     try:
-        yield
+        yield going_on
     finally:
         for end, handler in before.items():
             signal.signal(end, handler)

@@ -12,6 +12,7 @@ import warnings
 from pathlib import Path
 
 from codipy.laboratory.resident import thinned, watch
+from codipy.laboratory.waiting import signals_waiting, take_signals
 from codipy.laboratory.worker import RUNNING, answer, end_with
 
 __all__ = ["ProcessError", "measured"]
@@ -79,15 +80,18 @@ def _fresh(request, files, tick):
     environment = {**os.environ, RUNNING: "1", "PYTHONPATH": os.pathsep.join(paths)}
     with open(files["errors"], "wb") as errors:
         # A session of its own: Ctrl-C on the terminal is for the study, which then ends its process.
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=errors,
-                                   env=environment, start_new_session=True)
+        process = None
         try:
+            with signals_waiting():
+                process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=errors,
+                                           env=environment, start_new_session=True)
             samples = watch(process.pid, lambda: process.poll() is not None, files["cold"].exists, tick)
         finally:
-            if process.poll() is None:
-                process.kill()
-            process.wait()
-            process.stdin.close()
+            if process is not None:
+                if process.poll() is None:
+                    process.kill()
+                process.wait()
+                process.stdin.close()
     return samples, process.returncode
 
 
@@ -96,23 +100,25 @@ def _forked(request, files, tick):
     if "fork" not in multiprocessing.get_all_start_methods():
         raise ProcessError("another process cannot find this function: put it into a module or a file")
     life, ours = os.pipe()
-    with warnings.catch_warnings():      # threads of BLAS are at rest here
-        warnings.simplefilter("ignore", DeprecationWarning)
-        process = multiprocessing.get_context("fork").Process(
-            target=_in_the_fork, args=(request, files["answer"], files["errors"], life, ours), daemon=True)
-        process.start()
-    os.close(life)
+    process = multiprocessing.get_context("fork").Process(
+        target=_in_the_fork, args=(request, files["answer"], files["errors"], life, ours), daemon=True)
     try:
+        with warnings.catch_warnings(), signals_waiting():
+            warnings.simplefilter("ignore", DeprecationWarning)      # threads of BLAS are at rest here
+            process.start()
+        os.close(life)
         samples = watch(process.pid, lambda: not process.is_alive(), files["cold"].exists, tick)
     finally:
-        if process.is_alive():
-            process.kill()
-        process.join()
+        if process.pid is not None:
+            if process.is_alive():
+                process.kill()
+            process.join()
         os.close(ours)
     return samples, process.exitcode
 
 
 def _in_the_fork(request, path, errors, life, theirs):
+    take_signals()
     os.setsid()
     os.close(theirs)
     end_with(life)

@@ -257,16 +257,16 @@ class _Run:
 
     def all(self):
         """Measure what is not there yet; False after Ctrl-C."""
-        for done, combination in enumerate(self.plan):
-            tick = self._tick(done, combination)
-            tick()
-            row = self.kept.rows.get(combination.key)
-            if row is None or row.error is not None:
-                try:
+        try:
+            for done, combination in enumerate(self.plan):
+                tick = self._tick(done, combination)
+                tick()
+                row = self.kept.rows.get(combination.key)
+                if row is None or row.error is not None:
                     self.kept.add(self._measure(combination, tick))
-                except KeyboardInterrupt:
-                    return False
-        self._tick(len(self.plan), None)()
+            self._tick(len(self.plan), None)()
+        except KeyboardInterrupt:
+            return False
         return True
 
     def _tick(self, done, combination):
