@@ -22,7 +22,6 @@ from codipy.implicit.problem import Kept, Problem
 from codipy.implicit.slopes import refuse_hidden
 from codipy.implicit.switches import Switches, in_order
 from codipy.implicit.trajectory import Equation, Reads, plain_call
-from codipy.implicit.wrapped import Wrapped
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, holds_variables, value_tree
 from codipy.tape.activity import depth
@@ -134,7 +133,7 @@ def _older(kind):
                 self._is_active = self._is_active or holds_variables((found,))
                 return value(found)
 
-            return function and Wrapped(function, called)
+            return function and functools.partial(called)  # no `__code__`: by it SciPy until 1.15 counts arguments
 
         def integrate(self, *args, **named):
             found = super().integrate(*args, **named)

@@ -562,6 +562,14 @@ def test_the_older_class_is_scipys_and_says_what_to_write(integrator):
     value, gradient = codipy.value_and_grad(f)(P, lambda p: 0.5)
     assert value == f(P, lambda p: 0.5)
     assert gradient.tolist() == [value / P[0], 0.0, 0.0]
+
+    def with_jacobian(p, rate):
+        solver = scipy.integrate.ode(lambda t, y, k: np.array([-k * y[0]]), lambda t, y, k: np.array([[-k]]))
+        solver.set_integrator(integrator).set_f_params(rate(p)).set_jac_params(rate(p))
+        return p[0] * solver.set_initial_value([1.0], 0.0).integrate(1.0)[0]
+
+    value, gradient = codipy.value_and_grad(with_jacobian)(P, lambda p: 0.5)
+    assert value == with_jacobian(P, lambda p: 0.5) and gradient.tolist() == [value / P[0], 0.0, 0.0]
     with pytest.raises(ActiveError, match="scipy.integrate.ode of functions .*write scipy.integrate.solve_ivp"):
         codipy.grad(f)(P, lambda p: p[1])
     with pytest.raises(ActiveError, match="write scipy.integrate.solve_ivp"):
