@@ -28,7 +28,7 @@ from codipy.scipy.calls import is_complex, numbers
 from codipy.scipy.kernels.whole import is_active_matrix, plain_matrix
 from codipy.scipy.solved import ActiveFactors, Equations, compressed
 
-__all__ = ["FUNCTIONS", "STANDINS", "Factors", "method_of"]
+__all__ = ["FUNCTIONS", "STANDINS", "Factors", "method_of", "sort_in_place"]
 
 _TRANSPOSED = {"N": "T", "T": "N", "H": "N"}
 _SuperLU = scipy.sparse.linalg.SuperLU
@@ -62,7 +62,19 @@ def _of_matrix(name, matrix, options):
     if holds_variables((matrix, options)):
         what = f"scipy.sparse.linalg.{name} of an active matrix"
         raise ActiveError(refusal(what, "write `np.linalg.solve(A, b)`; where it is not wanted, say codipy.value(A)"))
+    sort_in_place(name, matrix)
     return value_tree((plain_matrix(matrix), *options))
+
+
+# Functions that sort what they are given in place and add up elements at equal places, and of which formats.
+_SORTING = {"factorized": ("csc",), "inv": ("csc", "csr"), "spilu": ("csc",), "splu": ("csc",),
+            "spsolve": ("csc", "csr")}  # fmt: skip
+
+
+def sort_in_place(name, matrix):
+    """Do with a matrix what a function of SciPy does with it, which here is given a copy of its values."""
+    if scipy.sparse.issparse(matrix) and matrix.format in _SORTING.get(name, ()):
+        matrix.sum_duplicates()
 
 
 class Factors:
@@ -187,6 +199,7 @@ def _spsolve(A, b, *args, **kwargs):
     original = scipy.sparse.linalg.spsolve
     if is_active_matrix(A) or is_active_matrix(b):
         return _active_spsolve(A, b, *args, **kwargs)
+    sort_in_place("spsolve", A)
     A, b = plain_matrix(A), plain_matrix(b)
     if not holds_variables((b,)):
         A, *args = _of_matrix("spsolve", A, args)

@@ -48,6 +48,7 @@ def instead_of(name):
 def _plain(name, x):
     is_sparse = is_active_matrix(x)
     if type(x) is not Array and not is_sparse:
+        factored.sort_in_place(name, x)
         return plain_matrix(x)
     if is_sparse or name in _INSTEAD and x.is_active:
         kind = "a sparse matrix with active values" if is_sparse else "an active Array"

@@ -407,3 +407,48 @@ def test_exponential_of_a_passive_operator():
     assert value == f(RIGHT)
     np.testing.assert_allclose(codipy.jvp(f, (RIGHT,), (WEIGHTS,))[1], gradient @ WEIGHTS, rtol=1e-12)
     np.testing.assert_allclose(gradient @ RIGHT, 2.0 * value, rtol=1e-12)      # it is a square form
+
+
+SORTING = {
+    "spsolve": lambda A: linalg.spsolve(A, RIGHT),
+    "splu": lambda A: linalg.splu(A).solve(RIGHT),
+    "spilu": lambda A: linalg.spilu(A).solve(RIGHT),
+    "factorized": lambda A: linalg.factorized(A)(RIGHT),
+    "inv": lambda A: linalg.inv(A),
+    "onenormest": lambda A: linalg.onenormest(A),
+    "value": lambda A: linalg.spsolve(codipy.value(A).copy(), RIGHT),
+}
+
+
+@pytest.mark.parametrize("form", ["csc_array", "csr_array", "csc_matrix"])
+@pytest.mark.parametrize("is_active", [False, True])
+@pytest.mark.parametrize("is_twice", [False, True])
+@pytest.mark.parametrize("name", SORTING)
+@pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
+def test_matrices_that_scipy_sorts_in_place(name, is_twice, is_active, form):
+    """What SciPy does to the indices of a matrix it does to its values, which are not those that it was given."""
+    A = sp.csr_array(symmetric(POINT))
+    indices, values = A.indices.copy(), A.data.copy()
+    for start, stop in zip(A.indptr, A.indptr[1:]):
+        indices[start:stop], values[start:stop] = indices[start:stop][::-1], values[start:stop][::-1]
+    if is_twice:
+        indices[1] = indices[0]
+    seen = []
+
+    def f(x):
+        data = x * values if is_active else np.array(values)
+        B = getattr(sp, form)((data, indices.copy(), A.indptr.copy()), shape=A.shape)
+        SORTING[name](B)
+        seen.append((B.indptr.tolist(), B.indices.tolist(), codipy.value(B.data).tolist()))
+        return np.sum((B @ RIGHT) ** 2) * x[0]
+
+    x = np.ones(values.size)
+    expected = f(x)
+    if is_active and name in ("inv", "spilu", "onenormest"):
+        with pytest.raises(ActiveError, match="with active values"):
+            codipy.grad(lambda x: SORTING[name](getattr(sp, form)((x * values, indices, A.indptr))))(x)
+        return
+    value, gradient = codipy.value_and_grad(f)(x)
+    assert value == expected and seen[0] == seen[1]
+    steps = 1e-6 * np.eye(x.size)[:2]
+    np.testing.assert_allclose(gradient[:2], [(f(x + h) - f(x - h)) / 2e-6 for h in steps], rtol=1e-5)

@@ -78,7 +78,10 @@ def plain_operator(x, may_be_active=False):
 
 
 def plain_matrix(x):
-    """The sparse matrix with plain values, of SciPy's own class, or such an operator; everything else as it is."""
+    """The sparse matrix with plain values, of SciPy's own class, or such an operator; everything else as it is.
+
+    It shares no index with the matrix: SciPy sorts them in place together with the values, which are copies here.
+    """
     origin = vars(type(x)).get("__codipy_origin__")
     if origin is not None and is_operator(x):
         return plain_operator(x)
@@ -96,9 +99,15 @@ def plain_matrix(x):
                 made.rows[k], made.data[k] = list(x.rows[k]), [numbers(value) for value in row]
         return made
     made = kind.__new__(kind)
-    made.__dict__.update({key: np.array(value.value) if hasattr(type(value), "is_active") else value
-                          for key, value in vars(x).items()})  # fmt: skip
+    made.__dict__.update({key: _own(value) for key, value in vars(x).items()})
     return made
+
+
+def _own(part):
+    """A copy of an array of a matrix, of which SciPy sorts some in place."""
+    if hasattr(type(part), "is_active"):
+        return np.array(part.value)
+    return part.copy() if type(part) is np.ndarray else part
 
 
 _copies: dict = {}  # by the address of a matrix: a weak reference to it, and its copy
