@@ -55,6 +55,18 @@ def _on_memory(func, args, kwargs):
     return overlap(func, *args, **kwargs)
 
 
+def _fix(func, args, kwargs):
+    """`np.fix` before NumPy 2.4, of two ufuncs: the second one sees what the first has written into ``out=``."""
+    bound = bind(func, args, kwargs)
+    x, out = bound["x"], bound.get("out")
+    if out is None or not overlap(np.may_share_memory, x, out):
+        return on_values(func, args, kwargs)
+    return np.floor(x, out=np.ceil(x, out=out), where=np.greater_equal(x, 0))
+
+
+_ONE_AND_A_HALF = np.array([1.5])
+_SEES_WHAT_IT_WROTE = np.fix(_ONE_AND_A_HALF, _ONE_AND_A_HALF)[0] == 2.0
+
 _OF_TWO = {np.allclose, np.array_equal, np.array_equiv, np.isclose}  # which say whether they are equal
 _OF_VALUES = {np.around, np.round, np.fix, np.array2string, np.array_repr, np.array_str}  # of which keys are made
 
@@ -65,5 +77,7 @@ _DECISIONS = {func: decision(f"np.{name}", partial(_again, func))
 
 FUNCTIONS = {name: on_values for names in KINDS.values() for name in names.split()}
 FUNCTIONS |= dict.fromkeys(["may_share_memory", "shares_memory"], _on_memory)
+if _SEES_WHAT_IT_WROTE:
+    FUNCTIONS["fix"] = _fix
 if hasattr(np, "in1d"):  # gone from NumPy 2.4
     FUNCTIONS["in1d"] = on_values
