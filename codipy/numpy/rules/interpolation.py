@@ -63,6 +63,9 @@ def _interp(x, xp, fp, left=None, right=None, period=None):
     if any(np.iscomplexobj(end) and not isinstance(end, complex) for end in (left, right)):
         raise ActiveError(refusal("np.interp with an end in complex64, of which NumPy drops the imaginary part,",
                                   "write complex(left), complex(right)"))  # fmt: skip
+    if period is not None and (np.iscomplexobj(x) or np.iscomplexobj(xp)):
+        raise ActiveError(refusal("np.interp of complex points with a period, which drops imaginary parts,",
+                                  "write x.real"))  # fmt: skip
     return np.interp(x, xp, fp, left, right, period)
 
 
