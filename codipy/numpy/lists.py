@@ -278,8 +278,10 @@ def _of_module(module, prefix, without=()):
 LINALG = _of_module(np.linalg, "linalg.", ("multi_dot",))
 FFT = _of_module(np.fft, "fft.")
 SCIMATH = _of_module(np.lib.scimath, "lib.scimath.")
-# Of numpy.polynomial what asks NumPy's protocol; all else is rebuilt.
+# Of numpy.polynomial what asks NumPy's protocol, as two do from NumPy 2.3 on; all else is rebuilt.
 POLYNOMIAL = _of_module(np.polynomial.polynomial, "polynomial.polynomial.")
+POLYNOMIAL = {name: new for name, new in POLYNOMIAL.items()
+              if type(getattr(np.polynomial.polynomial, name)) is type(np.max)}  # fmt: skip
 linalg, fft, scimath = module_for(np.linalg, LINALG), module_for(np.fft, FFT), module_for(np.lib.scimath, SCIMATH)
 STRIDED = _of_module(np.lib.stride_tricks, "lib.stride_tricks.")
 STRIDED |= standing(np.lib.stride_tricks, {"as_strided": _of_arguments(as_strided)})
