@@ -84,6 +84,7 @@ def test_the_table_of_the_fit_has_the_bytes_of_today():
 
 @pytest.mark.parametrize(("name", "size", "steps"), [
     ("burgers-loops", 26, 8), ("burgers-arrays", 51, 8), ("swaptions", None, 10)])  # fmt: skip
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 lets fewer temporaries be overwritten")
 def test_the_other_tables_have_the_bytes_that_are_predicted_today(name, size, steps):
     found = find(str(ROOT / "examples" / studies.STUDIES[name][0]))
     point = found.made(size, steps) if size else (sys.modules["codipy_target"].x0,)

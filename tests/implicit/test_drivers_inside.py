@@ -5,6 +5,7 @@ import functools
 
 import numpy as np
 import pytest
+import scipy
 import scipy.integrate as integrate
 import scipy.optimize as optimize
 import scipy.sparse.linalg as sparse
@@ -235,6 +236,8 @@ def differences(f, x, h):
 
 @pytest.mark.parametrize("name", LOSSES)
 def test_losses(name):
+    if name == "held" and np.lib.NumpyVersion(scipy.__version__) < "1.16.0":
+        pytest.skip("this SciPy's SLSQP ends with a failure")
     loss = LOSSES[name]
     value, slope = codipy.value_and_grad(lambda x: loss(Drivers(), x))(1.3)
     assert value == pytest.approx(loss(Formulas(), 1.3), rel=1e-7)

@@ -315,7 +315,7 @@ def test_a_number_is_of_the_type_that_the_solver_gives(solved, number):
     found, slope = codipy.value_and_grad(told_by_type, argnums=1)(solved, number)
     assert found == told_by_type(solved, number)
     low, high = (told_by_type(solved, number + step) for step in (-1e-4, 1e-4))
-    np.testing.assert_allclose(slope, (high - low) / 2e-4, rtol=1e-5)
+    np.testing.assert_allclose(slope, (high - low) / 2e-4, rtol=1e-5, atol=1e-9)
 
 
 @pytest.mark.parametrize("method, role", [("RK45", "events"), ("Radau", "jac"), ("BDF", "events")])

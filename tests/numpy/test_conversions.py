@@ -118,6 +118,8 @@ def test_long_doubles_beside_active_values_are_refused(text):
     def f(x):
         return np.sum(eval(text, {"np": np, "x": x, "t": np.longdouble}))
 
+    if text == "x ** t(2)" and np.lib.NumpyVersion(np.__version__) < "2.3.0":
+        pytest.skip("this NumPy squares doubles")
     assert np.asarray(f(POINT)).dtype == np.longdouble
     with pytest.raises((ActiveError, TypeError), match="long ?double|float128"):
         codipy.grad(f)(POINT)

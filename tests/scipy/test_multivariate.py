@@ -4,6 +4,7 @@ against differences."""
 
 import numpy as np
 import pytest
+import scipy
 import scipy.stats as st
 
 import codipy
@@ -48,14 +49,16 @@ PROGRAMS = {
     "covariances of SciPy": lambda x: st.multivariate_normal.logpdf(DATA, x[:3], FACTORED).sum()
     + st.multivariate_normal(x[:3], FACTORED).logpdf(POINT) + st.multivariate_normal(POINT, cov=FACTORED).logpdf(x[:3]),
     "Student's": lambda x: st.multivariate_t.logpdf(DATA, x[:3], through(x), x[3] + 3).sum() + st.multivariate_t.pdf(
-        POINT, x[:3], through(x), 4.0) + st.multivariate_t.logpdf(
-        POINT, x[:3], through(x), np.inf)[0],
+        POINT, x[:3], through(x), 4.0),
+    "Student's of infinite degrees": lambda x: st.multivariate_t.logpdf(POINT, x[:3], through(x), np.inf)[0],
     "of matrices": lambda x: st.matrix_normal.logpdf(SKEW, SKEW * x[0], rowcov=through(x), colcov=x[3] * np.eye(3)),
     "of frozen matrices": lambda x: 1e4 * st.matrix_normal(SKEW * x[0], through(x), FULL).pdf(SKEW),
     "Dirichlet's": lambda x: st.dirichlet.logpdf(SHARE, x[:3] ** 2) + st.dirichlet(x[:3] ** 2).pdf(SHARE)
     + st.dirichlet.entropy(x[:3] ** 2),
     "Wishart's": lambda x: st.wishart.logpdf(FULL, 4 + x[0], through(x)) + st.wishart(5, FULL).pdf(through(x)),
 }  # fmt: skip
+if np.lib.NumpyVersion(scipy.__version__) < "1.16.0":
+    del PROGRAMS["Student's of infinite degrees"]  # which raises TypeError in SciPy
 
 
 def differences(f, x, h=1e-6):

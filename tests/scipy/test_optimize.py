@@ -393,6 +393,7 @@ CONSTRAINTS = {
     *((name, "SLSQP") for name in CONSTRAINTS),
     *((name, "COBYLA") for name in ("an equation", "nonlinear")),  # which takes many steps
 ])
+@pytest.mark.skipif(np.lib.NumpyVersion(scipy.__version__) < "1.16.0", reason="SciPy's SLSQP and COBYLA were others")
 def test_constraints_that_hold_a_minimum(name, method):
     def f(p, method=method):
         found = scipy.optimize.minimize(quadratic, np.array([0.3, 0.2, 0.1]), args=(p,), method=method, tol=1e-13,

@@ -146,6 +146,8 @@ class Model:
 
 @pytest.mark.parametrize("kind", HOLDERS)
 def test_holders(kind):
+    if kind == "generator" and sys.version_info < (3, 11):
+        pytest.skip("Python 3.10 does not show what a generator has")
     held, use = HOLDERS[kind]
     model = Model(held)
     check(lambda v: use(HOLDERS[kind][0], v))
