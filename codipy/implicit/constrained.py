@@ -17,7 +17,7 @@ from codipy.active.array import plain
 from codipy.errors import TapeError
 from codipy.implicit.held import held_rows, scale_of, with_bounds
 from codipy.implicit.solution import solution_of
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.tools.derivatives.drivers import grad
 from codipy.tools.derivatives.jacobian import jacobian
@@ -119,7 +119,7 @@ class _Constraint:
             self._function, self.lower, self.upper = made(given.fun), given.lb, given.ub
 
     def values(self, u):
-        return np.reshape(asarray(self._function(u)), (-1,))
+        return np.reshape(as_numbers(self._function(u)), (-1,))
 
     def ends(self, count):
         return [np.broadcast_to(np.ravel(np.asarray(value_tree(x), np.float64)), (count,))
@@ -127,9 +127,9 @@ class _Constraint:
 
     def excess(self, u, places, sides):
         found = self.values(u)
-        bounds = [asarray(x) for x in (self.lower, self.upper)]
+        bounds = [as_numbers(x) for x in (self.lower, self.upper)]
         rows = [(bounds[int(side > 0)], k) for k, side in zip(places.tolist(), sides.tolist())]
-        return asarray([found[k] - (np.reshape(bound, (-1,))[k] if np.size(value_tree(bound)) > 1
+        return as_numbers([found[k] - (np.reshape(bound, (-1,))[k] if np.size(value_tree(bound)) > 1
                                     else np.reshape(bound, (-1,))[0]) for bound, k in rows])
 
 

@@ -21,7 +21,7 @@ from codipy.implicit.problem import Kept, Problem
 from codipy.implicit.slopes import Slopes, row_of
 from codipy.implicit.steps import anchored
 from codipy.implicit.trajectory import Nodes
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.decisions import decision, keep
 from codipy.numpy.primitive import Primitive
@@ -280,7 +280,7 @@ _SAME = decision("the solution of a differential equation", lambda *parts: row_o
 def solution(problem, y0, t0):
     """The rows of values of a problem, as a variable."""
     keep(_SAME, [y0, t0, *problem.equation.variables])
-    return call(_SOLUTION, (asarray(y0), t0, *problem.equation.variables), {"problem": problem})
+    return call(_SOLUTION, (as_numbers(y0), t0, *problem.equation.variables), {"problem": problem})
 
 
 # ---- What solve_ivp makes of it --------------------------------------------------------------------------------------
@@ -332,4 +332,4 @@ def moved(equation, t, number, row):
     """The state at a time that may be a variable, for the state at its value."""
     if not is_active(t):
         return row
-    return anchored(row + (t - number) * asarray(equation.active()(number, row)), np.array(plain(row)))
+    return anchored(row + (t - number) * as_numbers(equation.active()(number, row)), np.array(plain(row)))

@@ -31,7 +31,7 @@ from codipy.implicit.steps import anchored
 from codipy.implicit.trajectory import Reads
 from codipy.implicit.withheld import told
 from codipy.implicit.wrapped import Wrapped
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.decisions import decision
 from codipy.tape.activity import depth
@@ -65,7 +65,7 @@ def _differentiated(bound, given, effects):
         return _refused(given)
     # What the fit depends on, as parameters, so that a replay can fit again; anything else is a variable around it.
     names = [name for name in ("ydata", "xdata", "sigma") if _is_data(given[name])]
-    data = [asarray(given[name]) for name in names]
+    data = [as_numbers(given[name]) for name in names]
     iterates = Iterates("scipy.optimize.curve_fit", True)
     original, xdata, returned = given["f"], given["xdata"], Returned()
     handed_over = {name: handed(x, name, iterates, returned, effects.are_possible) for name, x in _named(given).items()}
@@ -91,10 +91,10 @@ def _differentiated(bound, given, effects):
         current = {"xdata": xdata, "sigma": None, **dict(zip(names, data))}
         sigma, left = current["sigma"], f(current["xdata"], *u) - current["ydata"]
         if sigma is None:
-            return asarray(left)
+            return as_numbers(left)
         if np.size(value_tree(sigma)) == 1 or np.ndim(sigma) < 2:
-            return asarray(left) / sigma
-        return codipy.numpy.linalg.solve(codipy.numpy.linalg.cholesky(sigma), asarray(left))
+            return as_numbers(left) / sigma
+        return codipy.numpy.linalg.solve(codipy.numpy.linalg.cholesky(sigma), as_numbers(left))
 
     def slope(u, *data):
         return grad(lambda u: 0.5 * codipy.numpy.sum(residuals(u, *data) ** 2), rebind=False)(u)
@@ -165,7 +165,7 @@ def lsq_linear(*positional, **named):
     if not isinstance(value_tree(given["A"]), (np.ndarray, list, tuple)):
         raise ActiveError("scipy.optimize.lsq_linear has a derivative here where A is an array: write "
                           "A.toarray()")
-    A, b = asarray(given["A"]), asarray(given["b"])
+    A, b = as_numbers(given["A"]), as_numbers(given["b"])
     given.update({name: value_tree(given[name]) for name in given if name != "bounds"})
     if "bounds" in given:
         given["bounds"] = bounds.ends(A.shape[1])
@@ -208,7 +208,7 @@ def nnls(*positional, **named):
     arguments = bound.arguments
     if not depth() or not holds_active([arguments["A"], arguments["b"]]):
         return _NNLS(*value_tree(positional), **value_tree(named))
-    A, b = asarray(arguments["A"]), asarray(arguments["b"])
+    A, b = as_numbers(arguments["A"]), as_numbers(arguments["b"])
     matrix, right = plain(A), plain(b)
     arguments |= {"A": matrix, "b": right}
     known, norm = _NNLS(*bound.args, **bound.kwargs)

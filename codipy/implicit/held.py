@@ -12,7 +12,7 @@ import numpy as np
 import scipy.optimize
 
 from codipy.active.array import plain
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.tools.derivatives.jacobian import jacobian
 
@@ -77,7 +77,7 @@ class Bounds:
         def matrix():
             return np.reshape(plain(jacobian(gradient, rebind=False)(u)), (count, count))
 
-        slope = np.reshape(plain(asarray(gradient(u))), (count,))
+        slope = np.reshape(plain(as_numbers(gradient(u))), (count,))
         return self.holding(np.reshape(u, (count,)).astype(np.float64), slope, matrix, near)
 
     def holding(self, u, slope, matrix, near):
@@ -178,4 +178,4 @@ def with_bounds(held, bounds, residual, u):
         return u - bounds.at(int(held[0] > 0), 0) if held[0] else residual
     flat = np.reshape(u, (-1,))
     parts = [flat[k] - bounds.at(int(side > 0), k) if side else residual[k] for k, side in enumerate(held.tolist())]
-    return asarray(parts)
+    return as_numbers(parts)

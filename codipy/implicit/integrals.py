@@ -22,7 +22,7 @@ from codipy.implicit.problem import Kept, Problem
 from codipy.implicit.slopes import refuse_hidden
 from codipy.implicit.switches import Switches, in_order
 from codipy.implicit.trajectory import Equation, Reads, plain_call
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, holds_variables, value_tree
 from codipy.tape.activity import depth
 from codipy.tools.arguments.trees import value
@@ -77,7 +77,7 @@ def _differentiated(given, args, effects):
     equation.solved()
     if reads.found:
         refuse_hidden()
-    y0, times = asarray(given["y0"]), asarray(given["t"])
+    y0, times = as_numbers(given["y0"]), as_numbers(given["t"])
     if is_known:
         moves = bool(equation.variables) or holds_active([y0, times[0]])
         ends = np.asarray(plain(times), np.float64)[[0, -1]].tolist()

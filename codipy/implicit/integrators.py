@@ -26,7 +26,7 @@ from codipy.implicit.slopes import refuse_hidden
 from codipy.implicit.steps import Bdf, Explicit, Radau, anchored
 from codipy.implicit.switches import Switches, Watched
 from codipy.implicit.trajectory import METHODS, Equation, Nodes, Reads, plain_call, run
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.tape import passive
 from codipy.tape.activity import depth
@@ -75,12 +75,12 @@ def _differentiated(adjoint, method, given, args, effects):
     options = {key: plain_call(x, args, returned, effects) if key == "jac" and callable(x) else value_tree(x)
                for key, x in given["options"].items()}
     is_continuous = adjoint == "continuous" or method.__name__ == "LSODA"
-    kept = Kept(plain(given["t_span"][0]), value_tree(asarray(given["y0"]))) if is_continuous else []
+    kept = Kept(plain(given["t_span"][0]), value_tree(as_numbers(given["y0"]))) if is_continuous else []
     is_known = effects.are_possible and effects.varies or equation.variables or holds_active(
         [given["t_span"], given["t_eval"], given["y0"]]) or any(
         Equation(event, args, False).variables for event in events or ()) or (
         not is_continuous and may_read_variables(given["fun"], *args, *(events or ())))
-    if is_continuous and equation.reads_hidden(plain(given["t_span"][0]), value_tree(asarray(given["y0"]))):
+    if is_continuous and equation.reads_hidden(plain(given["t_span"][0]), value_tree(as_numbers(given["y0"]))):
         refuse_hidden()
     switches = Switches(equation, method, options, *map(plain, given["t_span"]))
     moves = bool(equation.variables) or holds_active([given["t_span"][0], given["y0"]])
@@ -140,7 +140,7 @@ class _ByStep:
         self.nodes, self._ends = Nodes(given["t_span"], times), np.array(times[1:])
         method = _BY[type(solver).__name__](equation.active(), solver, equation.with_values(
             [plain(x) for x in equation.variables]))
-        y, kept = asarray(given["y0"]), self._wanted(found, given)
+        y, kept = as_numbers(given["y0"]), self._wanted(found, given)
         self._states = [y if y.dtype == np.float64 else y.astype(np.float64)]
         self._interpolants, has_begun = {}, False
         for k, step in enumerate(steps):
@@ -227,16 +227,16 @@ class _Result:
             ended = [pair for each in pairs for pair in each[-1:]]
             for k, each in enumerate(pairs):
                 if any(is_active(t) for t, _ in each):
-                    found.t_events[k] = asarray([t for t, _ in each])
+                    found.t_events[k] = as_numbers([t for t, _ in each])
                 if any(is_active(y) for _, y in each):
-                    found.y_events[k] = codipy.numpy.stack([asarray(y) for _, y in each])
+                    found.y_events[k] = codipy.numpy.stack([as_numbers(y) for _, y in each])
         times, states = self._nodes(ended) if self._given["t_eval"] is None else self._asked()
         if found.sol is not None:
             found.sol = DenseSolution(self._solution, found.sol, self._steps(found.sol.ts, ended))
         if any(map(is_active, states)):
             found.y = _columns(states, found.y)
         if any(map(is_active, times)):
-            found.t = asarray(times)
+            found.t = as_numbers(times)
         return found
 
     def _nodes(self, ended):
@@ -256,7 +256,7 @@ class _Result:
 
     def _asked(self):
         """What there is of ``t_eval``."""
-        found, given = self._found, asarray(self._given["t_eval"])
+        found, given = self._found, as_numbers(self._given["t_eval"])
         if len(found.t) == 0:
             return [], []
         times = list(found.t)
@@ -294,7 +294,7 @@ class _Result:
 
     def _speed(self, t, y):
         with passive():
-            return value_tree(asarray(self._solution.slope(t, y)))
+            return value_tree(as_numbers(self._solution.slope(t, y)))
 
 
 def _number(found):
@@ -335,7 +335,7 @@ class DenseSolution:
         self.ts, self.n_segments = plain_solution.ts, plain_solution.n_segments
         self.t_min, self.t_max = plain_solution.t_min, plain_solution.t_max
         if any(map(is_active, times)):
-            self.ts, ends = asarray(times), (times[0], times[-1])
+            self.ts, ends = as_numbers(times), (times[0], times[-1])
             self.t_min, self.t_max = ends if self.t_min == plain_solution.ts[0] else ends[::-1]
 
     def __getattr__(self, name):
@@ -359,7 +359,7 @@ class DenseSolution:
             values = self._plain(plain(t))
             t = t[()] if is_active(t) and type(t) is not Real else t
             return self._solution.dense([t], values[None], self._plain)[0]
-        t = asarray(t)
+        t = as_numbers(t)
         values = self._plain(plain(t))
         times = [t[k] for k in range(len(t))]
         return _columns(self._solution.dense(times, np.ascontiguousarray(values.T), self._plain), values)

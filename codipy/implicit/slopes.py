@@ -10,7 +10,7 @@ import numpy as np
 import codipy.numpy
 from codipy.errors import ActiveError
 from codipy.implicit.collocation import FINE
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.tape import active_tape
 from codipy.tools.pool import borrow, borrow_vector, give_back, give_back_vector
 from codipy.tools.runs.recording import Recording
@@ -47,7 +47,7 @@ class Slopes:
             self._equation.resume()
             equation, runs = self._equation.with_values(values[len(times):]), []
             for t, y in zip(times, values):
-                found = asarray(equation(t, y))
+                found = as_numbers(equation(t, y))
                 # A copy: the function may fill one array again and again.
                 runs.append(found.copy() if found.shape == y.shape else codipy.numpy.broadcast_to(found, y.shape))
             return runs

@@ -31,7 +31,7 @@ from codipy.implicit.solution import demand_finite, solution_of
 from codipy.implicit.steps import anchored
 from codipy.implicit.vertices import linprog, milp
 from codipy.implicit.withheld import told, withhold
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.decisions import is_replayed
 from codipy.numpy.modules import module_for
@@ -205,7 +205,7 @@ def _cost_of(given):
         raise ActiveError("scipy.optimize.least_squares with a loss of your own has no derivative here: take one of "
                           "SciPy's by name, or scipy.optimize.minimize of the sum")
     scale, robust = given.get("f_scale", 1.0), _ROBUST[loss]
-    return lambda residuals: 0.5 * np.sum(scale**2 * robust((asarray(residuals) / scale) ** 2))
+    return lambda residuals: 0.5 * np.sum(scale**2 * robust((as_numbers(residuals) / scale) ** 2))
 
 
 _ROBUST = {
@@ -264,7 +264,7 @@ def _like(residual, u):
     if type(residual) is Array and residual.shape == np.shape(u) != ():
         return residual
     if np.ndim(u):
-        return np.reshape(asarray(residual), np.shape(u))
+        return np.reshape(as_numbers(residual), np.shape(u))
     return np.reshape(residual, (-1,))[0] if np.ndim(residual) else residual
 
 
@@ -281,7 +281,7 @@ def _minimum(function, u):
 
 
 def _squares(function, u):
-    return grad(lambda u: 0.5 * np.sum(asarray(function(u)) ** 2), rebind=False)(u)
+    return grad(lambda u: 0.5 * np.sum(as_numbers(function(u)) ** 2), rebind=False)(u)
 
 
 def _vector(key):
@@ -294,7 +294,7 @@ def _number(function, u):
 
 
 def _residuals(function, u):
-    residuals = asarray(function(u))
+    residuals = as_numbers(function(u))
     return {"fun": residuals, "cost": 0.5 * np.dot(residuals, residuals)}
 
 

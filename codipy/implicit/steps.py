@@ -20,7 +20,7 @@ from codipy.active.array import Array, Real, call, is_active, plain
 from codipy.active.arrays.known import with_known_values
 from codipy.active.scalar.kinds import converted
 from codipy.errors import ActiveError
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.decisions import decision, is_replayed, keep
 from codipy.numpy.solved import LESS_VALUE
 from codipy.tools.arguments.choice import Choice
@@ -83,7 +83,7 @@ class _Steps:
         """The right-hand side, as an array."""
         found = self._f(t, y)
         if type(found) is not Array or found.ndim != 1:
-            found = asarray(found)
+            found = as_numbers(found)
             if found.shape != (self._size,):
                 found = codipy.numpy.broadcast_to(found, (self._size,))
         return found
@@ -91,7 +91,7 @@ class _Steps:
     def _jacobian(self, t, y):
         """The matrix of its derivatives by the state, plain."""
         def f(y):
-            return asarray(self._plain_f(t, y))
+            return as_numbers(self._plain_f(t, y))
 
         equation = Run(self._plain_f, f, _BY_STATE, (y,), {}, False, ("auto", None), numbers=True)
         with equation:

@@ -23,7 +23,7 @@ from codipy.implicit.constrained import Constraints, Held
 from codipy.implicit.held import Bounds
 from codipy.implicit.steps import anchored
 from codipy.implicit.withheld import told
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.decisions import decision
 from codipy.tape.activity import depth
@@ -78,7 +78,7 @@ def linprog(*positional, **named):
 
 def _dense(x):
     """An array of what may be a sparse matrix; Held takes a dense Jacobian anyway."""
-    return asarray(x.toarray() if hasattr(x, "toarray") else x)
+    return as_numbers(x.toarray() if hasattr(x, "toarray") else x)
 
 
 def _pairs(bounds, count):

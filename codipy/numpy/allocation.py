@@ -36,7 +36,7 @@ from codipy.numpy.views import Shown
 from codipy.tape import active_tape
 
 __all__ = [
-    "arange", "array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "copy",
+    "arange", "array", "as_numbers", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "copy",
     "empty", "empty_like", "eye", "fresh", "fromiter", "full", "full_like", "geomspace", "given", "holds_movable",
     "identity", "linspace", "logspace", "ones", "ones_like", "require", "tri", "zeros", "zeros_like",
 ]  # fmt: skip
@@ -249,6 +249,11 @@ def _converts(function):
 asarray, asanyarray = _converts(np.asarray), _converts(np.asanyarray)
 _require = _converts(np.require)
 ascontiguousarray, asfortranarray = _converts(np.ascontiguousarray), _converts(np.asfortranarray)
+
+
+def as_numbers(x, dtype=None):
+    """`asarray` for rules."""
+    return asarray(x, dtype)
 
 
 def given(x):

@@ -14,7 +14,7 @@ import numpy as np
 
 from codipy.active.array import Array, Real, call, is_complex_variable
 from codipy.active.scalar.kinds import converted, type_of
-from codipy.numpy.allocation import asarray, holds_movable
+from codipy.numpy.allocation import as_numbers, holds_movable
 from codipy.numpy.arguments import PLAIN, assign, holds_active, refuse, value_tree
 from codipy.numpy.elementary import elementwise_primitive
 from codipy.numpy.standins import standin_float
@@ -76,7 +76,7 @@ def _doubles(x):
         return converted(x, np.float64) if type_of(x) is np.float32 else x
     if type(x) in (float, int):
         return x
-    x = asarray(x)
+    x = as_numbers(x)
     return x if x.dtype == np.float64 else x.astype(np.float64)
 
 
@@ -138,7 +138,7 @@ def lognormal(rng, mean=0.0, sigma=1.0, size=None):
 
 def _elements(x):
     """An Array of what is to be moved."""
-    return x if type(x) is Array else asarray(x)
+    return x if type(x) is Array else as_numbers(x)
 
 
 def shuffle(rng, x, axis=0):

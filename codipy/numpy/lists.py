@@ -17,7 +17,7 @@ from codipy.active.recordings.status import recording
 from codipy.active.scalar.given import method_of
 from codipy.active.scalar.real import Real
 from codipy.numpy import allocation
-from codipy.numpy.allocation import asarray, given, holds_movable
+from codipy.numpy.allocation import as_numbers, given, holds_movable
 from codipy.numpy.arguments import copied, fillable, holds_variables, parameters, value_tree
 from codipy.numpy.composite import of_rows, rows_along
 from codipy.numpy.functions import SETS, array_function
@@ -66,7 +66,7 @@ def _has_own(kind, name):
 
 def _converted(x, name=""):
     if type(x) in _LISTS:
-        return asarray(x) if holds_movable(x) else x
+        return as_numbers(x) if holds_movable(x) else x
     if type(x) in _SEEN or method_of(x, "__array__") is None or _has_own(type(x), name):
         return x
     return given(x)

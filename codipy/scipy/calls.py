@@ -11,7 +11,7 @@ import numpy as np
 
 from codipy.active.array import Array, call, is_complex_variable, plain
 from codipy.active.doors import door
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_variables, rebuilt, refuse, value_tree
 from codipy.numpy.primitive import Primitive
 
@@ -130,7 +130,7 @@ def recorded(original, primitive, arrays=1, *, without=(), stacks=False, runs=ru
     def function(*args, **kwargs):
         bound = signature.bind(*args, **kwargs)
         given = list(bound.arguments.items())
-        operands = tuple(asarray(value) for _, value in given[:arrays])
+        operands = tuple(as_numbers(value) for _, value in given[:arrays])
         if not stacks and np.ndim(operands[0]) > 2:
             refuse(name, LOOP)
         options = {key: value for key, value in given[arrays:] if not key.startswith("overwrite_")}

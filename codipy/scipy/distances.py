@@ -14,7 +14,7 @@ import scipy.spatial.distance
 
 from codipy.active.array import call
 from codipy.active.array import plain as value_of
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, refuse, value_tree
 from codipy.numpy.modules import module_for
 from codipy.numpy.primitive import Primitive
@@ -122,7 +122,7 @@ def _by_formula(name, metric, points, pairs, options):
     if metric not in FORMULAS or options.keys() - set(inspect.signature(FORMULAS[metric]).parameters):
         refuse(what, f"{metric!r} has no derivative with {' and '.join(f'{key}=' for key in options)} here: write it "
                "with NumPy, of the differences a[:, None] - b[None]")  # fmt: skip
-    options = {key: asarray(x) if np.ndim(value_tree(x)) else x for key, x in options.items() if x is not None}
+    options = {key: as_numbers(x) if np.ndim(value_tree(x)) else x for key, x in options.items() if x is not None}
     filled, together = dict(options), points[0] if len(points) == 1 else np.concatenate(points)
     if metric == "seuclidean" and "V" not in options:
         filled["V"] = np.var(together, axis=0, ddof=1)
@@ -139,7 +139,7 @@ def _by_formula(name, metric, points, pairs, options):
 @of_active(scipy.spatial.distance.cdist)
 def cdist(XA, XB, metric="euclidean", *, out=None, **kwargs):
     """Of active points."""
-    metric, points = _metric("cdist", metric, out), (asarray(XA), asarray(XB))
+    metric, points = _metric("cdist", metric, out), (as_numbers(XA), as_numbers(XB))
     if _by_rule(metric, kwargs):
         return call(_CDIST, points, {"metric": metric, **value_tree(kwargs)})
     return _by_formula("cdist", metric, points, (points[0][:, None], points[1][None]), kwargs)
@@ -148,7 +148,7 @@ def cdist(XA, XB, metric="euclidean", *, out=None, **kwargs):
 @of_active(scipy.spatial.distance.pdist)
 def pdist(X, metric="euclidean", *, out=None, **kwargs):
     """Of active points."""
-    metric, points = _metric("pdist", metric, out), asarray(X)
+    metric, points = _metric("pdist", metric, out), as_numbers(X)
     if _by_rule(metric, kwargs):
         return call(_PDIST, (points,), {"metric": metric, **value_tree(kwargs)})
     i, j = _pairs(len(points))
@@ -158,7 +158,7 @@ def pdist(X, metric="euclidean", *, out=None, **kwargs):
 @of_active(scipy.spatial.distance.squareform)
 def squareform(X, force="no", checks=True):
     """Of active distances."""
-    X = asarray(X)
+    X = as_numbers(X)
     scipy.spatial.distance.squareform(np.array(X.value), force, checks)  # raises what SciPy does
     if X.ndim != 1:
         return X[_pairs(len(X))]

@@ -20,7 +20,7 @@ from codipy.active.array import call
 from codipy.active.doors import door
 from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import fillable, holds_variables, value_tree
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.sparse import kept
@@ -49,8 +49,8 @@ def _linear(name, value, transposed):
 def _recorded(rule, x, is_complex_map):
     """Apply a linear map, which is complex where it has complex coefficients."""
     if is_complex(x) or is_complex_map:
-        return door("complexes")().recorded_as_lifted(rule, (x if is_complex(x) else asarray(x),))
-    return fillable(call(rule, (asarray(x),)))
+        return door("complexes")().recorded_as_lifted(rule, (x if is_complex(x) else as_numbers(x),))
+    return fillable(call(rule, (as_numbers(x),)))
 
 
 def _of_matrix(name, matrix, options):
@@ -180,7 +180,7 @@ def _active_spsolve(A, b, permc_spec=None, use_umfpack=True):
                                       "write spsolve(A, b.toarray())"))  # fmt: skip
         b = b.toarray()
     A.sum_duplicates()
-    b = b if is_complex(b) else asarray(b)
+    b = b if is_complex(b) else as_numbers(b)
     rows, columns = A.shape
     if rows != columns:
         raise ValueError(f"matrix must be square (has shape {(rows, columns)})")

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.special
 
 from codipy.active.array import call
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, refuse
 from codipy.numpy.elementary import elementwise_primitive
 from codipy.scipy.calls import kept, of_active
@@ -64,14 +64,14 @@ def _refuse_active(name, x, what):
 def polygamma(n, x):
     """Of an active argument."""
     _refuse_active("polygamma", n, "the order")
-    return call(_POLYGAMMA, (np.asarray(n), asarray(x)))
+    return call(_POLYGAMMA, (np.asarray(n), as_numbers(x)))
 
 
 @of_active(_SP.multigammaln)
 def multigammaln(a, d):
     """Of an active argument."""
     _refuse_active("multigammaln", d, "the dimension")
-    return call(_MULTIGAMMALN, (asarray(a), d))
+    return call(_MULTIGAMMALN, (as_numbers(a), d))
 
 
 def _counted(primitive):
@@ -81,7 +81,7 @@ def _counted(primitive):
     def function(N, k, exact=False, repetition=False):
         if exact or repetition:
             refuse(primitive.name, "of active values it has neither exact=True nor repetition=True: leave them out")
-        return call(primitive, (asarray(N), asarray(k)))
+        return call(primitive, (as_numbers(N), as_numbers(k)))
 
     return function
 

@@ -19,7 +19,7 @@ from codipy.active.doors import door
 from codipy.active.messages.callers import refusal
 from codipy.active.recordings.status import recording
 from codipy.errors import ActiveError
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import copied, fillable, holds_variables, value_tree
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.matrices import conj
@@ -187,7 +187,7 @@ class _Equations:
         if holds_variables(operands):
             if any(map(is_complex, operands)) or values is None and self._matrix.dtype.kind == "c":
                 return door("complexes")().recorded_once(self._rule(is_turned, is_first), operands)
-            return call(self._rule(is_turned, is_first), tuple(map(asarray, operands)))
+            return call(self._rule(is_turned, is_first), tuple(map(as_numbers, operands)))
         return self._run(*(None if x is None else np.asarray(x) for x in (values, b)), is_turned, is_first)
 
     def _rule(self, is_turned, is_first):
@@ -233,7 +233,7 @@ def _vector(operator, b):
     number = np.array(numbers(right), np.result_type(operator.dtype or float, numbers(right)))
     if not holds_variables((operator.matvec(number),)):
         return None
-    return right if is_complex(right) else asarray(right)
+    return right if is_complex(right) else as_numbers(right)
 
 
 def _turnable(name, A):
@@ -274,7 +274,7 @@ def _solver(name):
             elif isinstance(plain, np.ndarray):
                 plain = np.array(plain)
             equations, values = _Equations(_Solver(name, kwargs, effects), matrix=plain), None
-        return fillable(equations.solve(values, b if is_complex(b) else asarray(b), is_first=True)), 0
+        return fillable(equations.solve(values, b if is_complex(b) else as_numbers(b), is_first=True)), 0
 
     @functools.wraps(original)
     def function(A, b, *args, **kwargs):

@@ -14,7 +14,7 @@ import scipy.spatial.distance
 
 from codipy.active.array import is_active
 from codipy.active.array import plain as value_of
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import refuse, value_tree
 from codipy.numpy.decisions import decision, keep
 from codipy.scipy.calls import of_active
@@ -112,7 +112,7 @@ def _distance(metric):
         given = {name: x for name, x in signature.bind(*args, **kwargs).arguments.items() if x is not None}
         if not given.keys() <= {*inspect.signature(FORMULAS[metric]).parameters, *list(signature.parameters)[:2]}:
             refuse(what, "with these options it has no derivative: write it with NumPy, or take `cdist`")
-        given = {name: asarray(x) if np.ndim(value_tree(x)) else x for name, x in given.items()}
+        given = {name: as_numbers(x) if np.ndim(value_tree(x)) else x for name, x in given.items()}
         first, second, *rest = given.values()
         if np.ndim(first) != 1 or np.ndim(second) != 1:
             refuse(what, "it has a derivative between two vectors: take `cdist`")

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.special
 
 from codipy.errors import ActiveError
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.rules.building import guarded, primitive, spread, unbroadcast
 from codipy.scipy.calls import is_complex, kept, of_active, run
 
@@ -102,7 +102,7 @@ _LOG_SOFTMAX = kept(primitive("scipy.special.log_softmax", scipy.special.log_sof
 @of_active(scipy.special.logsumexp)
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     """Of active values."""
-    operands = (asarray(a),) if b is None else (asarray(a), asarray(b))
+    operands = (as_numbers(a),) if b is None else (as_numbers(a), as_numbers(b))
     options = {"axis": axis, "keepdims": bool(keepdims)}
     if not return_sign:
         return run(_LOGSUMEXP, operands, options)
@@ -115,13 +115,13 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
 @of_active(scipy.special.softmax)
 def softmax(x, axis=None):
     """Of active values."""
-    return run(_SOFTMAX, (asarray(x),), {"axis": axis})
+    return run(_SOFTMAX, (as_numbers(x),), {"axis": axis})
 
 
 @of_active(scipy.special.log_softmax)
 def log_softmax(x, axis=None):
     """Of active values."""
-    return run(_LOG_SOFTMAX, (asarray(x),), {"axis": axis})
+    return run(_LOG_SOFTMAX, (as_numbers(x),), {"axis": axis})
 
 
 FUNCTIONS = {"logsumexp": logsumexp, "softmax": softmax, "log_softmax": log_softmax}

@@ -20,7 +20,7 @@ from codipy.active.doors import door
 from codipy.active.messages.callers import refusal
 from codipy.active.recordings.status import recording
 from codipy.errors import ActiveError, TapeError, UndifferentiableError
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import copied, fillable, holds_active, holds_variables
 from codipy.numpy.primitive import Primitive
 from codipy.scipy.kernels.exact import with_values_of
@@ -50,12 +50,12 @@ def effects_of(given):
 
 def _product(multiply, vector):
     """A product as a vector of its own: a user's function may fill one array, and return it each time."""
-    return np.reshape(asarray(copied(multiply(vector))), -1)
+    return np.reshape(as_numbers(copied(multiply(vector))), -1)
 
 
 def _columns(multiply, vectors):
     """Products with the columns of a plain matrix, as an array, of one product each: users say `matvec` alone."""
-    return asarray(np.stack([_product(multiply, v.copy()) for v in vectors.T], axis=1))
+    return as_numbers(np.stack([_product(multiply, v.copy()) for v in vectors.T], axis=1))
 
 
 def _beside(multiply, value, vector, right, name):
@@ -225,7 +225,7 @@ def least_squares(name, A, b, solve, damp, places, effects):
     if A.shape[0] < A.shape[1] and not damp:
         raise ActiveError(refusal(f"scipy.sparse.linalg.{name} of a LinearOperator with fewer rows than columns",
                                   "write `A.rmatvec(cg(A @ A.T, b)[0])`, say damp=, or give the sparse matrix itself"))
-    plain, right = plain_operator(A, True), asarray(b)
+    plain, right = plain_operator(A, True), as_numbers(b)
     right = right.ravel() if right.ndim == 2 else right
     effects.begin()
     found = solve(plain, np.array(value_of(right)))

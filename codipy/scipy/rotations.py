@@ -14,7 +14,7 @@ import scipy.spatial.transform
 
 from codipy.active.array import Array
 from codipy.active.array import plain as value_of
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, refuse, value_tree
 from codipy.numpy.decisions import decision, keep
 from codipy.numpy.modules import module_for
@@ -46,7 +46,7 @@ def _made(x):
 
 def _angles(angles, seq, degrees):
     """With an axis for the letters of `seq`, in radians."""
-    angles = asarray(angles)
+    angles = as_numbers(angles)
     if len(seq) == 1 and not (angles.ndim and angles.shape[-1] == 1 and angles.ndim > 1):
         angles = angles[..., None]
     return angles * (np.pi / 180) if degrees else angles
@@ -74,7 +74,7 @@ class Rotation:
         made = _ORIGINAL(*_own(quat), normalize=normalize, copy=copy, scalar_first=scalar_first)
         self._rotation, self._q = made, None
         if holds_active((quat,)):
-            own = asarray(quat)
+            own = as_numbers(quat)
             own = np.roll(own, -1, axis=-1) if scalar_first else own
             self._q = Rotation.from_quat(own)._q if normalize else own
             self._rotation = None
@@ -111,7 +111,7 @@ class Rotation:
         """Of quaternions, which are normalised."""
         if not holds_active((quat,)):
             return Rotation._of(_ORIGINAL.from_quat(*_own(quat), scalar_first=scalar_first))
-        quat = asarray(quat)
+        quat = as_numbers(quat)
         own = np.roll(quat, -1, axis=-1) if scalar_first else quat
         return _kept_quaternion("from_quat", lambda q: _ORIGINAL.from_quat(q, scalar_first=scalar_first).as_quat(),
                                 (quat,), quaternions.normalised(own))  # fmt: skip
@@ -121,7 +121,7 @@ class Rotation:
         """Of matrices, of the nearest rotations to them."""
         if not holds_active((matrix,)):
             return Rotation._of(_ORIGINAL.from_matrix(*_own(matrix), **options))
-        matrix = asarray(matrix)
+        matrix = as_numbers(matrix)
         return _kept_quaternion("from_matrix", lambda m: _ORIGINAL.from_matrix(m, **options).as_quat(), (matrix,),
                                 quaternions.from_matrix(matrix, options.get("assume_valid", False)))  # fmt: skip
 
@@ -130,7 +130,7 @@ class Rotation:
         """Of vectors along the axis, as long as the angle."""
         if not holds_active((rotvec,)):
             return Rotation._of(_ORIGINAL.from_rotvec(*_own(rotvec), degrees=degrees))
-        rotvec = asarray(rotvec)
+        rotvec = as_numbers(rotvec)
         formula = quaternions.from_rotvec(rotvec * (np.pi / 180) if degrees else rotvec)
         return _kept_quaternion("from_rotvec", lambda v: _ORIGINAL.from_rotvec(v, degrees=degrees).as_quat(), (rotvec,),
                                 formula)  # fmt: skip
@@ -140,7 +140,7 @@ class Rotation:
         """Of modified Rodrigues parameters."""
         if not holds_active((mrp,)):
             return Rotation._of(_ORIGINAL.from_mrp(*_own(mrp)))
-        mrp = asarray(mrp)
+        mrp = as_numbers(mrp)
         return _kept_quaternion("from_mrp", lambda p: _ORIGINAL.from_mrp(p).as_quat(), (mrp,),
                                 quaternions.from_mrp(mrp))  # fmt: skip
 
@@ -149,7 +149,7 @@ class Rotation:
         """Of angles about axes."""
         if not holds_active((angles,)):
             return Rotation._of(_ORIGINAL.from_euler(seq, *_own(angles), degrees=degrees))
-        angles = asarray(angles)
+        angles = as_numbers(angles)
         return _kept_quaternion("from_euler", lambda a: _ORIGINAL.from_euler(seq, a, degrees=degrees).as_quat(),
                                 (angles,), quaternions.from_euler(seq, _angles(angles, seq, degrees)))  # fmt: skip
 
@@ -161,7 +161,7 @@ class Rotation:
         rotations = [x if type(x) is Rotation else Rotation._of(x) for x in rotations]
         if all(x._q is None for x in rotations):
             return Rotation._of(_ORIGINAL.concatenate([x._rotation for x in rotations]))
-        return Rotation._of(np.concatenate([np.atleast_2d(asarray(x._quaternion())) for x in rotations]))
+        return Rotation._of(np.concatenate([np.atleast_2d(as_numbers(x._quaternion())) for x in rotations]))
 
     # Other things of it.
 
@@ -214,7 +214,7 @@ class Rotation:
         """Rotate vectors."""
         if self._q is None and not holds_active((vectors,)):
             return self._rotation.apply(*_own(vectors), inverse=inverse)
-        operands = q, vectors = asarray(self._quaternion()), asarray(vectors)
+        operands = q, vectors = as_numbers(self._quaternion()), as_numbers(vectors)
         matrices = quaternions.to_matrix(q)
         matrices = np.swapaxes(matrices, -1, -2) if inverse else matrices
         return with_values_of("Rotation.apply", lambda q, vectors: _raw(q).apply(vectors, inverse), operands,
@@ -232,7 +232,7 @@ class Rotation:
         other = other if type(other) is Rotation else Rotation._of(other)
         if self._q is None and other._q is None:
             return Rotation._of(self._rotation * other._rotation)
-        operands = asarray(self._quaternion()), asarray(other._quaternion())
+        operands = as_numbers(self._quaternion()), as_numbers(other._quaternion())
         return self._with("__mul__", operands, quaternions.composed, lambda p, q: p * q)
 
     def __rmul__(self, other):
@@ -258,8 +258,8 @@ class Rotation:
             return Rotation._of(self._rotation.mean(*_own(weights), **options))
         if options.get("axis") is not None:
             _refuse("Rotation.mean", "of active values it is the mean of all: leave axis= out")
-        q = asarray(self._quaternion())
-        operands = q, np.ones(q.size // 4) if weights is None else asarray(weights)
+        q = as_numbers(self._quaternion())
+        operands = q, np.ones(q.size // 4) if weights is None else as_numbers(weights)
         return _kept_quaternion("mean", lambda q, w: _raw(q).mean(w).as_quat(), operands, quaternions.mean(*operands))
 
     def approx_equal(self, other, *args, **kwargs):
@@ -354,7 +354,7 @@ class Slerp:
         own = self._rotations._q
         if not holds_active((times, self._times, own)):
             return Rotation._of(self._made(*_own(times)))
-        knots, at, q = asarray(self._times), asarray(times), asarray(self._rotations._quaternion())
+        knots, at, q = as_numbers(self._times), as_numbers(times), as_numbers(self._rotations._quaternion())
         keep(_ORDER, (at, knots))
         place = np.clip(np.searchsorted(value_of(knots), value_of(at)) - 1, 0, len(value_of(knots)) - 2)
         share = (at - knots[place]) / (knots[place + 1] - knots[place])

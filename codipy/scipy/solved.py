@@ -13,7 +13,7 @@ import scipy.sparse.linalg
 
 from codipy.active.array import call
 from codipy.active.doors import door
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import fillable, holds_variables
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.matrices import conj
@@ -69,7 +69,7 @@ class Equations:
     def _recorded(self, rule, *operands):
         if any(map(is_complex, operands)):
             return door("complexes")().recorded_once(rule, operands)
-        return call(rule, tuple(map(asarray, operands)))
+        return call(rule, tuple(map(as_numbers, operands)))
 
     def _found(self, values, b, trans):
         if self._by_rows and trans == "H" and is_complex(values):      # the factors are those of the transpose
@@ -129,7 +129,7 @@ class ActiveFactors:
 
     def solve(self, rhs, trans="N"):
         """``lu.solve(rhs, trans)``."""
-        return fillable(self._equations.solve(self._values, rhs if is_complex(rhs) else asarray(rhs), trans))
+        return fillable(self._equations.solve(self._values, rhs if is_complex(rhs) else as_numbers(rhs), trans))
 
     def __getattr__(self, name):
         if name not in ("shape", "nnz", "perm_r", "perm_c"):

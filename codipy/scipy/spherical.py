@@ -11,7 +11,7 @@ import numpy as np
 import scipy.special
 
 from codipy.active.array import plain
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, refuse
 from codipy.numpy.elementary import elementwise_primitive
 from codipy.scipy.calls import kept, of_active, run
@@ -48,7 +48,7 @@ def _enter(kind, below, above):
     def function(n, z, derivative=False):
         if holds_active((n,)):
             refuse(full, "there is no derivative by the order: pass `codipy.value` of it")
-        return run(own_slope if derivative else own, (np.asarray(n), asarray(z)), {})
+        return run(own_slope if derivative else own, (np.asarray(n), as_numbers(z)), {})
 
     FUNCTIONS[name] = function
 

@@ -18,7 +18,7 @@ import scipy.sparse.linalg
 from codipy.active.array import plain as value_of
 from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import fillable, holds_active, holds_variables, value_tree
 from codipy.scipy.kernels.calls import demand_real
 from codipy.scipy.kernels.exact import with_values_of
@@ -116,7 +116,7 @@ def _squares(name, norms):
         if is_operator(A):
             return least_squares(name, A, b, lambda A, b: original(A, b, **options), damp, norms, effects)
         structure, values, matrix = _parts(A)
-        b = asarray(b)
+        b = as_numbers(b)
         b = b.ravel() if b.ndim == 2 else b
         if options.get("x0") is not None and (damp or structure.shape[0] < structure.shape[1]):
             raise ActiveError(refusal(f"scipy.sparse.linalg.{name} with x0=, on which the solution depends here,",
@@ -159,7 +159,7 @@ def _spsolve_triangular(A, b, lower=True, overwrite_A=False, overwrite_b=False, 
         A.setdiag(1.0)
         A = A.tocsr()
     structure, values, matrix = _parts(A)
-    b = asarray(b)
+    b = as_numbers(b)
 
     def run(values, b):
         return original(matrix(values), np.array(b), lower)

@@ -20,7 +20,7 @@ import scipy.fft
 
 from codipy.active.array import Array, Real, call, is_complex_variable
 from codipy.active.doors import door
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import fillable, holds_variables, is_of_objects, rebuilt, refuse, value_leaf
 from codipy.numpy.modules import module_for
 from codipy.numpy.primitive import Primitive
@@ -86,7 +86,7 @@ def _entered(name, record):
         if holds_variables(options):
             refuse(f"scipy.fft.{name}", "it has derivatives by its array alone: say codipy.value(x) of the others")
         options = rebuilt(options, _plain)
-        x = asarray(given)
+        x = as_numbers(given)
         if is_of_objects(x):
             refuse(f"scipy.fft.{name}", "its array holds objects that are no numbers: keep these in one of their own")
         if not holds_variables(x):
@@ -215,7 +215,7 @@ def _moved(name):
 
     @functools.wraps(original)
     def function(x, axes=None):
-        return movement(asarray(x), axes) if _any_of_ours([x]) else original(x, axes)
+        return movement(as_numbers(x), axes) if _any_of_ours([x]) else original(x, axes)
 
     return function
 

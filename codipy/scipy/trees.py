@@ -11,7 +11,7 @@ import numpy as np
 import scipy.spatial
 
 from codipy.active.array import plain as value_of
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, refuse, value_tree
 from codipy.numpy.decisions import decision, keep
 from codipy.scipy.kernels.exact import with_values_of
@@ -111,7 +111,7 @@ class _Tree:
             return far, numbers
         if self._options.get("boxsize") is not None:
             refuse("scipy.spatial.KDTree.query", "of active points there is no distance by boxsize=: leave it out")
-        data, x, options = asarray(self._data), asarray(x), value_tree(options)
+        data, x, options = as_numbers(self._data), as_numbers(x), value_tree(options)
         is_there = np.asarray(numbers) < len(data)
         own = data[np.where(is_there, numbers, 0)]
         steps = own - (x if np.ndim(far) == x.ndim - 1 else x[..., None, :])

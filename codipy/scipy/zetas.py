@@ -15,7 +15,7 @@ import scipy.special
 from codipy.active.array import is_complex_variable
 from codipy.active.array import plain as value_of
 from codipy.active.doors import door
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, refuse, value_tree
 from codipy.numpy.lists import listed
 from codipy.scipy.calls import of_active
@@ -53,7 +53,7 @@ def zeta(x, q=None, out=None):
                "equation")  # fmt: skip
     operands = (x,) if q is None else (x, q)
     with np.errstate(all="ignore"):
-        formula = _formula(*np.broadcast_arrays(*map(asarray, (x, 1.0 if q is None else q))))
+        formula = _formula(*np.broadcast_arrays(*map(as_numbers, (x, 1.0 if q is None else q))))
     values = _SP.zeta(*value_tree(list(operands)))
     return with_values_of("scipy.special.zeta", lambda *given: _SP.zeta(*given), operands,
                           np.reshape(formula, np.shape(values))[()])  # fmt: skip
@@ -68,7 +68,7 @@ def lambertw(z, k=0, tol=1e-8):
     if np.ndim(k):
         refuse("scipy.special.lambertw", "of active values it has one branch: loop over k")
     options = {"k": int(k), "tol": float(tol)}
-    return door("complexes")().recorded("scipy.special.lambertw", (z if is_complex else asarray(z),), options)
+    return door("complexes")().recorded("scipy.special.lambertw", (z if is_complex else as_numbers(z),), options)
 
 
 FUNCTIONS = {"zeta": zeta, "lambertw": lambertw}

@@ -12,7 +12,7 @@ import numpy as np
 
 from codipy.active.array import plain
 from codipy.errors import ActiveError
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.rules import patterns
 from codipy.numpy.rules.building import Picks, axes_of, is_plain, primitive, spread, to_rows
 from codipy.tape.records.loops import first_place, first_places, sorted_places
@@ -252,7 +252,7 @@ def _quantile_picks(out, a, q, axis, method, keepdims, weights, skip_nan):
     if not a.size:
         return Picks(a.shape, (np.zeros(shape, int), np.zeros(shape)))
     if weights is None:
-        terms = _order_statistics(a, asarray(q), axis, method, skip_nan)
+        terms = _order_statistics(a, as_numbers(q), axis, method, skip_nan)
         return Picks(a.shape, *((np.reshape(k, shape), np.reshape(w, shape)) for k, w in terms))
     # Weighted quantiles are elements of the argument (the only method NumPy has is the inverted distribution).
     hits = [_first(a, value, axis, keepdims, True) for value in np.reshape(out, (-1,) + shape[np.ndim(q) :])]
@@ -294,7 +294,7 @@ def _quantile_slopes(a, q, axis, method, weights, skip_nan):
 
 def _quantile_rules(scale, skip_nan):
     def slopes(out, a, q, axis=None, out_=None, overwrite_input=False, method="linear", keepdims=False, weights=None):
-        q = asarray(q) / scale
+        q = as_numbers(q) / scale
         return _quantile_slopes(a, q, axis, method, weights, skip_nan) / scale
 
     def by_q(g, out, a, q, *args, **kwargs):
@@ -306,7 +306,7 @@ def _quantile_rules(scale, skip_nan):
         return np.reshape(found * np.reshape(t, np.shape(q) + (1,) * (found.ndim - np.ndim(q))), np.shape(out))
 
     def picks(out, a, q, axis=None, out_=None, overwrite_input=False, method="linear", keepdims=False, weights=None):
-        q = asarray(q) / scale
+        q = as_numbers(q) / scale
         return _quantile_picks(out, a, q, axis, method, keepdims, weights, skip_nan)
 
     return {0: lambda g, *args, **kwargs: picks(*args, **kwargs).reverse(g), 1: by_q}, {

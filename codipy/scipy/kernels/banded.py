@@ -10,7 +10,7 @@ import scipy.linalg
 import scipy.linalg.lapack
 
 from codipy.active.array import Array, call
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.primitive import Primitive
 from codipy.scipy.kernels.calls import demand_real
@@ -48,7 +48,7 @@ def _gbsv(kl, ku, ab, b, **options):
     lu, pivots, found, info = _ORIGINAL(("gbsv",), plain)[0](kl, ku, *plain)
     if info == 0 and holds_active((ab, b)):
         demand_real("the equations of a spline", ab, b)
-        found = call(_solved(int(kl), int(ku)), (asarray(ab), asarray(b)))
+        found = call(_solved(int(kl), int(ku)), (as_numbers(ab), as_numbers(b)))
     return lu, pivots, found, info
 
 
@@ -77,7 +77,7 @@ def _dsysv(a, b, overwrite_a=0, overwrite_b=0):
 def _with_derivative(name, original, a, b, found, info):
     if info != 0 or not holds_active((a, b)):
         return found
-    operands = asarray(a), asarray(b)
+    operands = as_numbers(a), as_numbers(b)
     return with_values_of(name, lambda a, b: original(a, b)[2], operands, np.linalg.solve(*operands))
 
 

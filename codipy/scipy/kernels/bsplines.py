@@ -21,7 +21,7 @@ from codipy.active.array import call
 from codipy.active.array import plain as value_of
 from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.modules import module_for
 from codipy.numpy.primitive import Primitive
@@ -51,14 +51,14 @@ def _basis(t, k, x, order):
 def valued(t, k, c, x, order):
     """``B(x) c``, of shape (points, curves), beyond the knots too."""
     if holds_active((c, x)):
-        return call(_rule(t, k, order, is_turned=False), (asarray(c), asarray(x)))
+        return call(_rule(t, k, order, is_turned=False), (as_numbers(c), as_numbers(x)))
     return _basis(t, k, np.ascontiguousarray(value_of(x)), order) @ value_of(c)
 
 
 def collected(t, k, g, x, order):
     """``B(x)^T g``, of shape (coefficients, curves)."""
     if holds_active((g, x)):
-        return call(_rule(t, k, order, is_turned=True), (asarray(g), asarray(x)))
+        return call(_rule(t, k, order, is_turned=True), (as_numbers(g), as_numbers(x)))
     return _basis(t, k, np.ascontiguousarray(value_of(x)), order).T @ value_of(g)
 
 
@@ -118,11 +118,11 @@ def _values(t, c, k, x, nu, extrapolate, with_array):
         found = _compiled.evaluate_spline(t, c, k, np.ascontiguousarray(x), nu, extrapolate, *made)
         return made[0] if made else found
 
-    c = asarray(c)[: len(values) - k - 1]
+    c = as_numbers(c)[: len(values) - k - 1]
     if holds_active((t,)):
-        t, x = asarray(t), asarray(x)
+        t, x = as_numbers(t), as_numbers(x)
         return with_values_of("a B-spline", run, (t, c, x), knots.spline(t, k, c, x, nu))
-    return call(_rule(values, k, nu, False, lambda c, x: run(values, c, x)), (c, asarray(x)))
+    return call(_rule(values, k, nu, False, lambda c, x: run(values, c, x)), (c, as_numbers(x)))
 
 
 def _colocated(x, t, k, ab, offset):
@@ -130,7 +130,7 @@ def _colocated(x, t, k, ab, offset):
     if not holds_active((x, t)):
         return on_values(_compiled._coloc, (x, t, k, ab, offset))
     k, offset, shape = int(k), int(offset), np.shape(ab)
-    x, t = asarray(x), asarray(t)
+    x, t = as_numbers(x), as_numbers(t)
     left = knots.pieces(t, k, x)
     rows = knots.matrix(t, k, x, left)
     columns = (left - k)[:, None] + np.arange(k + 1)
@@ -149,8 +149,8 @@ def _all_bases(t, k, x, left, order=0):
     """The basis functions that are not zero on a piece, or their derivatives, at one point."""
     if not holds_active((t, x)):
         return _compiled.evaluate_all_bspl(*value_tree([t, k, x, left, order]))
-    t, k, left, order = asarray(t), int(k), int(left), int(order)
-    at = np.reshape(asarray(x), (1,))
+    t, k, left, order = as_numbers(t), int(k), int(left), int(order)
+    at = np.reshape(as_numbers(x), (1,))
     formula = knots.matrix(t, k, at, np.array([left]), order)[0]
     return with_values_of("the basis of a B-spline", lambda t, x: _compiled.evaluate_all_bspl(
         t, k, float(x[0]), left, order), (t, at), formula)  # fmt: skip
@@ -158,7 +158,7 @@ def _all_bases(t, k, x, left, order=0):
 
 def _interval(t, k, x, *rest):
     if holds_active((t, x)):
-        knots.pieces(asarray(t), int(k), asarray(x))  # for what a tape keeps of it
+        knots.pieces(as_numbers(t), int(k), as_numbers(x))  # for what a tape keeps of it
     return _compiled.find_interval(*value_tree([t, k, x, *rest]))
 
 
@@ -189,7 +189,7 @@ def _values_of_axes(xi, t, len_t, k, nu, extrapolate, c, count, strides, indices
                                             np.ascontiguousarray(c), count, strides, indices, *made)  # fmt: skip
         return made[0] if made else found
 
-    xi, c = asarray(xi), asarray(c)
+    xi, c = as_numbers(xi), as_numbers(c)
     shape = [size // stride for size, stride in zip([c.size, *strides], strides)]
     formula = knots.tensor(own, list(map(int, degrees)), np.reshape(c, shape), [xi[:, d] for d in range(len(own))],
                            list(map(int, orders)))  # fmt: skip

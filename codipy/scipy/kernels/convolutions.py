@@ -11,7 +11,7 @@ import functools
 import numpy as np
 import scipy.signal
 
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, holds_variables, refuse, value_tree
 from codipy.scipy.kernels.bilinear import Bilinear
 
@@ -91,7 +91,7 @@ def _function(original, product, finish=lambda x, w, options: options):
             refuse(name, "it has derivatives by its two arrays alone: say codipy.value(x) of the others")
         if not holds_variables((in1, in2)):
             return original(_plain(in1), _plain(in2), mode, *args, **kwargs)
-        x, w = asarray(in1), asarray(in2)
+        x, w = as_numbers(in1), as_numbers(in2)
         values = np.asarray(_plain(x)), np.asarray(_plain(w))
         original(*map(np.zeros_like, values), mode, *args, **kwargs)  # or raises
         if np.ndim(x) == 0:

@@ -11,7 +11,7 @@ from scipy.sparse import _sputils
 
 from codipy.active.array import Array, is_complex_variable
 from codipy.errors import ActiveError
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.standins import pass_for
 
 __all__ = ["FUNCTIONS", "Matrix", "is_ours"]
@@ -47,7 +47,7 @@ class Matrix:
         self._array = array if array.ndim == 2 else array.reshape(1, -1)
 
     def __codipy_array__(self, dtype=None):
-        return self._array if dtype is None else asarray(self._array, dtype)
+        return self._array if dtype is None else as_numbers(self._array, dtype)
 
     def __codipy_value__(self):
         return np.matrix(self._array.value)
@@ -185,7 +185,7 @@ class Matrix:
         return _shaped(self._array @ _array(other))
 
     def __rmatmul__(self, other):
-        return _shaped(asarray(other) @ self._array)
+        return _shaped(as_numbers(other) @ self._array)
 
     def __mul__(self, other):
         if hasattr(other, "tocsr"):

@@ -10,7 +10,7 @@ from scipy.stats import _stats as _compiled
 from codipy.active.array import call
 from codipy.active.array import plain as value_of
 from codipy.numpy import bessel
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.elementary import elementwise_primitive
 from codipy.numpy.modules import module_for
@@ -33,7 +33,7 @@ class _Estimate:
                 # in Cython that may write what it is given: it takes nothing that is read-only
                 return original(*(np.require(x, requirements=("C", "W")) for x in (points, values, xi, cho_cov)), dtype)
 
-            operands = tuple(map(asarray, (points, values, xi, cho_cov)))
+            operands = tuple(map(as_numbers, (points, values, xi, cho_cov)))
             if not holds_active(operands):
                 return run(*value_tree(list(operands)))
             return with_values_of("scipy.stats.gaussian_kde", run, operands, self._formula(*operands))

@@ -12,7 +12,7 @@ import numpy as np
 
 from codipy.active.array import Array, call
 from codipy.errors import TapeError
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import value_tree
 from codipy.numpy.decisions import is_replayed
 from codipy.numpy.links import Groups, Same
@@ -96,4 +96,4 @@ def with_values_of(name, forward, args, formula, values=None):
                             "of the recording: record again")  # fmt: skip
         return found
 
-    return _put(name, formula, again, [asarray(args[k]) if type(args[k]) is Array else args[k] for k in places])
+    return _put(name, formula, again, [as_numbers(args[k]) if type(args[k]) is Array else args[k] for k in places])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.ndimage import _nd_image as _compiled
 
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active
 from codipy.scipy.kernels.bilinear import Bilinear, Linear
 from codipy.scipy.kernels.calls import float_type, on_values, write
@@ -123,21 +123,21 @@ def _correlate1d_loop(x, weights, axis, output, mode, cval, origin):
     if not holds_active((x, weights, output)):
         return on_values(_compiled.correlate1d, (x, weights, axis, output, mode, cval, origin))
     options = _options(output, mode, cval, axis=int(axis), origin=int(origin))
-    return write(output, _ROW(*map(asarray, (x, weights)), **options))
+    return write(output, _ROW(*map(as_numbers, (x, weights)), **options))
 
 
 def _uniform1d_loop(x, size, axis, output, mode, cval, origin):
     if not holds_active((x, output)):
         return on_values(_compiled.uniform_filter1d, (x, size, axis, output, mode, cval, origin))
     options = _options(output, mode, cval, axis=int(axis), origin=int(origin), size=int(size))
-    return write(output, _MEAN(asarray(x), **options))
+    return write(output, _MEAN(as_numbers(x), **options))
 
 
 def _correlate_loop(x, weights, output, mode, cval, origins):
     if not holds_active((x, weights, output)):
         return on_values(_compiled.correlate, (x, weights, output, mode, cval, origins))
     options = _options(output, mode, cval, origins=tuple(map(int, origins)))
-    return write(output, _IMAGE(*map(asarray, (x, weights)), **options))
+    return write(output, _IMAGE(*map(as_numbers, (x, weights)), **options))
 
 
 def _options(output, mode, cval, **others):

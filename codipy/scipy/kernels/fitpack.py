@@ -15,7 +15,7 @@ from codipy.active.array import call
 from codipy.active.array import plain as value_of
 from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.decisions import decision, keep
 from codipy.numpy.modules import module_for
@@ -113,11 +113,11 @@ def _valued(name, place=0):
             given[place] = np.array(x)
             return original(t, c, k, *given)
 
-        c = asarray(c)[: len(t) - k - 1]
+        c = as_numbers(c)[: len(t) - k - 1]
         if holds_active((t,)):
-            return _of_knots(asarray(t), c, k, asarray(x), order, beyond, run), error
+            return _of_knots(as_numbers(t), c, k, as_numbers(x), order, beyond, run), error
         rule = _spline(np.array(plain[0]), k, order, beyond, run)
-        return call(rule, (c, asarray(x))), error
+        return call(rule, (c, as_numbers(x))), error
 
     return function
 
@@ -130,14 +130,14 @@ def _integral(t, c, k, a, b):
     found = loops.compiled.splint(*map(_own, value_tree([t, c, k, a, b])))
     if not holds_active((t, c, a, b)):
         return found
-    t, c, k = asarray(t), asarray(c), int(k)
+    t, c, k = as_numbers(t), as_numbers(c), int(k)
     c = c[: len(t) - k - 1]
 
     def forward(t, c, ends):
         area = loops.compiled.splint(t, np.append(c, np.zeros(len(t) - len(c))), k, *map(float, ends))
         return area if loops.IN_C else area[0]
 
-    ends = np.stack([asarray(a), asarray(b)])
+    ends = np.stack([as_numbers(a), as_numbers(b)])
     formula = knots.integral(t, k, c[:, None], ends[0], ends[1])[0]
     area = with_values_of("splint", forward, (t, c, ends), formula)
     return area if loops.IN_C else (area, found[1])
@@ -147,8 +147,8 @@ def _derivatives(t, c, k1, x):
     found = loops.compiled.spalde(*map(_own, value_tree([t, c, k1, x])))
     if not holds_active((t, c, x)) or found[1]:
         return found
-    t, c, k = asarray(t), asarray(c), int(k1) - 1
-    c, at = c[: len(t) - k - 1], np.reshape(asarray(x), (1,))
+    t, c, k = as_numbers(t), as_numbers(c), int(k1) - 1
+    c, at = c[: len(t) - k - 1], np.reshape(as_numbers(x), (1,))
 
     def forward(t, c, x):
         return loops.compiled.spalde(t, np.append(c, np.zeros(len(t) - len(c))), k + 1, float(x[0]))[0]
@@ -172,8 +172,8 @@ def _fit(what, x, y, w, k, low, high, given, s, run):
         raise ActiveError(refusal(f"{what} by s", "pass codipy.value(s)"))
     operands = [x, y, w, low, high, np.zeros(0) if given is None else given]
     t_values, c_values, _, kind = run(*map(_own, value_tree(operands)))
-    x, y, low, high, inner = map(asarray, (x, y, low, high, operands[-1]))
-    weights = np.ones(len(x)) if w is None else asarray(w)
+    x, y, low, high, inner = map(as_numbers, (x, y, low, high, operands[-1]))
+    weights = np.ones(len(x)) if w is None else as_numbers(w)
     if given is not None:
         t = np.concatenate([np.stack([low] * (k + 1)), inner, np.stack([high] * (k + 1))])
     elif kind == _THROUGH:
@@ -221,7 +221,7 @@ def _class_fit(x, y, k, t=None, w=None, xb=None, xe=None, s=None, iopt=0, **opti
         size = data[7]
         return data[8][:size], data[9][:size - k - 1], data[10], data[13] if t is None else 0
 
-    inner = None if t is None else asarray(t)[k + 1:-k - 1]
+    inner = None if t is None else as_numbers(t)[k + 1:-k - 1]
     what = "UnivariateSpline" if t is None else "LSQUnivariateSpline"
     knots_of, c, rest = _fit(what, x, y, w, k, low, high, inner, s, run)
     data = run_all(*map(_own, value_tree([x, y, w, low, high, inner])))
@@ -246,7 +246,7 @@ def _fit_of_splrep(task, x, y, w, xb, xe, k, s, t, wrk, iwrk):
         n, own, c, rest, kind = run_all(*plain)
         return own[:n], c[:n - k - 1], rest, kind
 
-    inner = asarray(t)[k + 1:-k - 1] if task == -1 else None
+    inner = as_numbers(t)[k + 1:-k - 1] if task == -1 else None
     knots_of, c, rest = _fit("splrep", x, y, w, k, low, high, inner, s, run)
     inner = np.zeros(0) if inner is None else inner
     n, own, full, _, kind = run_all(*map(_own, value_tree([x, y, w, low, high, inner])))

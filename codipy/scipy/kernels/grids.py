@@ -8,7 +8,7 @@ from scipy.interpolate import _rgi_cython
 
 from codipy.active.array import call
 from codipy.active.array import plain as value_of
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.decisions import decision, is_replayed, keep
 from codipy.numpy.primitive import Primitive
@@ -92,7 +92,7 @@ def _evaluate_linear_2d(values, indices, distances, grid, out):
         return _rgi_cython.evaluate_linear_2d(*(np.array(x) if k in (0, 2) else x for k, x in enumerate(plain)),
                                               np.empty(np.shape(out)))  # fmt: skip
     plain_grid = tuple(np.array(value_of(axis)) for axis in grid)
-    return call(_bilinear(np.array(indices), plain_grid), (asarray(values), asarray(distances)))
+    return call(_bilinear(np.array(indices), plain_grid), (as_numbers(values), as_numbers(distances)))
 
 
 FUNCTIONS = {"find_indices": _find_indices, "evaluate_linear_2d": _evaluate_linear_2d}

@@ -12,7 +12,7 @@ from scipy.sparse import _csparsetools as _compiled
 from codipy.active.array import Array, Real, is_complex_variable
 from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import fillable, holds_variables, value_tree
 from codipy.numpy.sparse import from_left, from_right
 from codipy.scipy.kernels.calls import active_at, demand_no_loss
@@ -31,7 +31,7 @@ def _of_dense(rebuilt):
     def method(self, arg1, *args, **kwargs):
         if not isinstance(arg1, tuple) and not hasattr(arg1, "tocsr") and holds_variables((arg1,)):
             dense = arg1 = _of_rows(arg1)
-            dense = dense if is_complex_variable(dense) else asarray(dense)
+            dense = dense if is_complex_variable(dense) else as_numbers(dense)
             if hasattr(type(dense), "is_active") and np.any(active_at(dense)[dense.value == 0.0]):
                 raise ActiveError(refusal(
                     "a scipy.sparse matrix of a dense one leaves out an element that is exactly 0, which",

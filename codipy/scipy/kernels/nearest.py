@@ -10,7 +10,7 @@ from scipy.interpolate import _bsplines
 
 from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.scipy.kernels import knots
 from codipy.scipy.kernels.exact import with_values, with_values_of
@@ -28,7 +28,7 @@ def _lsq_solve_qr(x, y, t, k, w, *args, **kwargs):
         return found
     if any(args) or kwargs.get("periodic"):
         raise ActiveError(refusal("a periodic spline near values", "take make_interp_spline(bc_type='periodic')"))
-    operands = tuple(map(asarray, (x, y, t, w)))
+    operands = tuple(map(as_numbers, (x, y, t, w)))
     x, y, t, w = operands
     c = with_values_of("a spline near values", lambda x, y, t, w: _ORIGINAL(x, y, t, k, w)[2], operands,
                        knots.fitted(t, int(k), x, y, w))  # fmt: skip

@@ -16,7 +16,7 @@ from codipy.active.array import call
 from codipy.active.array import plain as value_of
 from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, holds_variables, value_tree
 from codipy.numpy.decisions import decision, keep
 from codipy.numpy.modules import module_for
@@ -46,7 +46,7 @@ def _factor(power, order):
 def _evaluated(c, x, points, order, extrapolate):
     """Values of derivatives of this order, of shape (points, curves)."""
     if holds_active((c, x, points)):
-        return call(_evaluation(order, extrapolate), tuple(map(asarray, (c, x, points))))
+        return call(_evaluation(order, extrapolate), tuple(map(as_numbers, (c, x, points))))
     plain = [np.ascontiguousarray(value_of(part), dtype=float) for part in (c, x, points)]
     out = np.empty((len(plain[2]), plain[0].shape[2]))
     _compiled.evaluate(*plain, order, extrapolate, out)
@@ -213,7 +213,7 @@ def _integrate(c, x, a, b, extrapolate, out):
         write(out, made)
         return None
     demand_real("the integral of a piecewise polynomial", c)
-    write(out, call(_integral(extrapolate), (asarray(c), asarray(x), a, b)))
+    write(out, call(_integral(extrapolate), (as_numbers(c), as_numbers(x), a, b)))
     return None
 
 
@@ -237,7 +237,7 @@ def _evaluate_bernstein(c, x, points, order, extrapolate, out):
         _compiled.evaluate_bernstein(*map(np.ascontiguousarray, (c, x, points)), order, extrapolate, made)
         return made
 
-    operands = tuple(map(asarray, (c, x, points)))
+    operands = tuple(map(as_numbers, (c, x, points)))
     c, x, points = operands
     found, inside = _places(x, points, extrapolate)
     keep(_INTERVALS[bool(extrapolate)], (x, points))
@@ -279,7 +279,7 @@ def _evaluate_nd(c, x, counts, points, orders, extrapolate, out):
                               made)  # fmt: skip
         return made
 
-    c, points, *x = operands = tuple(map(asarray, (c, points, *x)))
+    c, points, *x = operands = tuple(map(as_numbers, (c, points, *x)))
     number, is_inside, weights = 0, True, np.ones((len(points), 1))
     for axis, (edges, count, order) in enumerate(zip(x, counts, orders)):
         at = points[:, axis]

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.interpolate import _rbfinterp_pythran as _compiled
 
 from codipy.active.array import plain as value_of
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.decisions import decision, keep
 from codipy.numpy.modules import module_for
@@ -66,7 +66,7 @@ def _own(args):
 def _polynomial_matrix(x, powers):
     if not holds_active((x,)):
         return _compiled._polynomial_matrix(*_own((x, powers)))
-    x, powers = asarray(x), np.array(value_of(powers))
+    x, powers = as_numbers(x), np.array(value_of(powers))
     return with_values_of("RBFInterpolator", lambda x: _compiled._polynomial_matrix(x, powers), (x,),
                           _monomials(x, powers))  # fmt: skip
 
@@ -76,7 +76,7 @@ def _build_system(y, d, smoothing, kernel, epsilon, powers):
     found = _compiled._build_system(*plain)
     if not holds_active((y, d, smoothing, epsilon)):
         return found
-    y, d, smoothing, powers = asarray(y), asarray(d), asarray(smoothing), plain[-1]
+    y, d, smoothing, powers = as_numbers(y), as_numbers(d), as_numbers(smoothing), plain[-1]
     lhs, _, shift, scale = found
     rhs = np.concatenate([d, np.zeros((len(powers), d.shape[1]))])
     operands = y, smoothing, epsilon
@@ -106,7 +106,7 @@ def _build_evaluation_coefficients(x, y, kernel, epsilon, powers, shift, scale):
     if not holds_active((x, y, epsilon, shift, scale)):
         return _compiled._build_evaluation_coefficients(*plain)
     powers = plain[4]
-    x, y, shift, scale = map(asarray, (x, y, shift, scale))
+    x, y, shift, scale = map(as_numbers, (x, y, shift, scale))
 
     def run(x, y, epsilon, shift, scale):
         return _compiled._build_evaluation_coefficients(x, y, kernel, float(epsilon), powers, shift, scale)

@@ -15,7 +15,7 @@ from scipy.signal import _sigtools as _compiled
 from scipy.signal import _sosfilt as _sections
 
 from codipy.active.array import plain as value_of
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_variables
 from codipy.numpy.modules import module_for
 from codipy.numpy.primitive import Primitive
@@ -185,7 +185,7 @@ def _linear_filter(b, a, x, axis=-1, zi=None):
     if not holds_variables(args):
         plain = [_plain(x) for x in args]
         return _compiled._linear_filter(*plain[:3], axis, *plain[3:])
-    b, a, x, *state = map(asarray, args)
+    b, a, x, *state = map(as_numbers, args)
     if not state:
         return run(_PLAINLY, (b, a, x), {"axis": int(axis)})
     shape = list(x.shape)
@@ -201,14 +201,14 @@ def _sosfilt(sos, x, zi):
         on_values(_sections._sosfilt, (sos, x, zi))
         return
     if not holds_variables((sos,)):
-        values, states = run(_CASCADE, (np.array(_plain(sos)), asarray(x), asarray(zi)), {})
+        values, states = run(_CASCADE, (np.array(_plain(sos)), as_numbers(x), as_numbers(zi)), {})
         write(x, values)
         write(zi, states)
         return
     values, states = x.copy(), []
     for k in range(len(sos)):
         b, a = sos[k, :3], np.concatenate([np.ones(1), sos[k, 4:]])
-        values, state = run(_SECTION, tuple(map(asarray, (b, a, values, zi[:, k]))), {"axis": -1})
+        values, state = run(_SECTION, tuple(map(as_numbers, (b, a, values, zi[:, k]))), {"axis": -1})
         states.append(state)
     write(x, values)
     write(zi, np.stack(states, axis=1))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.signal
 
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, refuse, value_tree
 from codipy.scipy.calls import of_active
 from codipy.scipy.kernels.bilinear import Bilinear
@@ -93,7 +93,7 @@ _UPFIRDN = Bilinear("scipy.signal.upfirdn", _value, _by_signal, _by_filter, {"cv
 @of_active(_ORIGINAL)
 def upfirdn(h, x, up=1, down=1, axis=-1, mode="constant", cval=0):
     """Of an active filter or signal."""
-    h, x = asarray(h), asarray(x)
+    h, x = as_numbers(h), as_numbers(x)
     if holds_active(cval):
         refuse("scipy.signal.upfirdn", "it has derivatives by filter and signal alone: take one of `x - cval`, with a "
                "cval of 0, and add cval times the one of np.ones(len(x)) with a cval of 1")  # fmt: skip

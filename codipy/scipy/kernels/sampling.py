@@ -21,7 +21,7 @@ from scipy.ndimage import _nd_image as _compiled
 from scipy.signal import lfilter
 
 from codipy.active.array import plain as value_of
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, refuse
 from codipy.numpy.primitive import Primitive
 from codipy.scipy.calls import kept
@@ -102,7 +102,7 @@ def _spline_filter1d(x, order, axis, output, mode):
     if not holds_active((x, output)):
         return on_values(_compiled.spline_filter1d, (x, order, axis, output, mode))
     name = float_type("scipy.ndimage", output)
-    return write(output, _FILTER(asarray(x), order=int(order), axis=int(axis), mode=int(mode), dtype=name))
+    return write(output, _FILTER(as_numbers(x), order=int(order), axis=int(axis), mode=int(mode), dtype=name))
 
 
 # ---- B-splines around a coordinate, as polynomials of its distance from the middle
@@ -471,7 +471,7 @@ _NONE = np.zeros(0)
 def _transformed(form, args, output, order, mode, cval, npad, grid=False):
     options = {"shape": tuple(output.shape), "dtype": float_type("scipy.ndimage", output), "order": int(order),
                "mode": int(mode), "cval": float(cval), "npad": int(npad), "grid": bool(grid)}  # fmt: skip
-    write(output, applied(form.primitive, tuple(map(asarray, args)), options))
+    write(output, applied(form.primitive, tuple(map(as_numbers, args)), options))
 
 
 def _geometric_transform(x, mapping, coordinates, matrix, shift, output, order, mode, cval, npad, *more):

@@ -14,7 +14,7 @@ from scipy.spatial import Delaunay
 from codipy.active.array import plain as value_of
 from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, refuse, value_tree
 from codipy.numpy.decisions import decision, keep
 from codipy.scipy.kernels.exact import with_values_of
@@ -29,8 +29,8 @@ def _coordinates(points, ndim=None):
     if isinstance(points, tuple) and len(points) == 1:
         points = points[0]
     if isinstance(points, tuple):
-        return np.stack(np.broadcast_arrays(*map(asarray, points)), axis=-1)
-    points = asarray(points)
+        return np.stack(np.broadcast_arrays(*map(as_numbers, points)), axis=-1)
+    points = as_numbers(points)
     if points.ndim == 1:
         return np.reshape(points, (-1, 1) if ndim is None else (-1, ndim))
     return points
@@ -108,10 +108,10 @@ class _Scattered:
             return self._made(*value_tree(args), **value_tree(kwargs))
         if np.iscomplexobj(value_of(self._values)):
             raise ActiveError(refusal("interpolation of complex values", "interpolate the real and the imaginary part"))
-        values = asarray(self._values)
+        values = as_numbers(self._values)
         xi = _coordinates(args if len(args) > 1 else args[0], np.shape(self._made.points)[1])
         flat = np.reshape(xi, (-1, xi.shape[-1]))
-        found = self._interpolated(asarray(self._points), np.reshape(values, (len(values), -1)), flat, **kwargs)
+        found = self._interpolated(as_numbers(self._points), np.reshape(values, (len(values), -1)), flat, **kwargs)
         return np.reshape(found, (*xi.shape[:-1], *values.shape[1:]))
 
 

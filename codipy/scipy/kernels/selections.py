@@ -15,7 +15,7 @@ from codipy.active.array import call
 from codipy.active.array import plain as value_of
 from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, refuse
 from codipy.numpy.primitive import Primitive
 from codipy.scipy.calls import kept
@@ -89,7 +89,7 @@ def _selected(x, footprint, heights, output, loop, mode, cval, origins, axis=0, 
                "origins": tuple(map(int, origins)), "axis": int(axis), "rank": int(rank)}  # fmt: skip
     footprint = np.array(value_of(footprint), bool)
     heights = _NONE if heights is None else np.array(value_of(heights), float)
-    write(output, call(_SELECTION, (asarray(x), footprint, heights), options))
+    write(output, call(_SELECTION, (as_numbers(x), footprint, heights), options))
 
 
 def _of_line(x, size, axis, output, mode, cval, origin, minimum):

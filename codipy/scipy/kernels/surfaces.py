@@ -12,7 +12,7 @@ import numpy as np
 from codipy.active.array import plain as value_of
 from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.scipy.kernels import fitpack_loops as loops
 from codipy.scipy.kernels import knots
@@ -42,7 +42,7 @@ def _evaluated(name, is_grid, has_orders):
         if not holds_active((tx, ty, c, x, y)):
             return original(*value_tree([tx, ty, c, kx, ky, *rest]))
         orders = tuple(map(int, orders))
-        operands = tuple(np.reshape(asarray(part), -1) for part in (tx, ty, c, x, y))
+        operands = tuple(np.reshape(as_numbers(part), -1) for part in (tx, ty, c, x, y))
 
         def run(tx, ty, c, x, y):
             return original(tx, ty, c, kx, ky, *(orders if has_orders else ()), np.array(x), np.array(y))
@@ -62,7 +62,7 @@ def _evaluated(name, is_grid, has_orders):
 def _dblint(tx, ty, c, kx, ky, xb, xe, yb, ye):
     if not holds_active((tx, ty, c, xb, xe, yb, ye)):
         return loops.compiled.dblint(*value_tree([tx, ty, c, kx, ky, xb, xe, yb, ye]))
-    operands = *map(asarray, (tx, ty, c)), np.stack(list(map(asarray, (xb, xe, yb, ye))))
+    operands = *map(as_numbers, (tx, ty, c)), np.stack(list(map(as_numbers, (xb, xe, yb, ye))))
     tx, ty, c, ends = operands
     along = knots.integral(tx, kx, np.reshape(c, (len(tx) - kx - 1, len(ty) - ky - 1)), ends[0], ends[1])
     return with_values_of("an integral of a spline of two variables",
@@ -78,7 +78,7 @@ def _grid_fit(x, y, z, xb=None, xe=None, yb=None, ye=None, kx=3, ky=3, s=0.0, *r
                                   "parameter by s, which has no derivative: say s=0"))  # fmt: skip
     bounds = [x[0] if xb is None else xb, x[-1] if xe is None else xe, y[0] if yb is None else yb,
               y[-1] if ye is None else ye]  # fmt: skip
-    operands = *map(asarray, (x, y, z)), np.stack(list(map(asarray, bounds)))
+    operands = *map(as_numbers, (x, y, z)), np.stack(list(map(as_numbers, bounds)))
 
     def run(x, y, z, bounds):
         return loops.grid_fit(x, y, z, *map(float, bounds), kx, ky, s, *rounds)

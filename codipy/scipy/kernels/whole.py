@@ -11,7 +11,7 @@ import scipy.sparse.linalg
 
 from codipy.active.doors import door
 from codipy.errors import ActiveError
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_variables
 from codipy.numpy.sparse import same
 from codipy.scipy.calls import is_complex, numbers
@@ -126,7 +126,7 @@ def plain_copy(matrix):
 def parts_of(matrix):
     """Where the values of an active matrix or array stand, and these, in one axis but for diagonals and blocks."""
     if is_active_array(matrix):
-        array = matrix if is_complex(matrix) else asarray(matrix)
+        array = matrix if is_complex(matrix) else as_numbers(matrix)
         is_by_columns = array.flags.f_contiguous and not array.flags.c_contiguous
         rows = array.T if is_by_columns else array
         return Filled(array.shape, "F" if is_by_columns else "C"), np.reshape(rows, -1).copy()

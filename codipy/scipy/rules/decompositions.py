@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.linalg
 
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import refuse
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.registry import PRIMITIVES
@@ -106,7 +106,7 @@ def lstsq(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=Tr
     if np.ndim(a) > 2 or np.ndim(b) > 2:
         refuse("scipy.linalg.lstsq", LOOP)
     options = {"cond": cond, "check_finite": check_finite, "lapack_driver": lapack_driver}
-    x, squares, rank, s = run(_LSTSQ, (asarray(a), asarray(b)), options)
+    x, squares, rank, s = run(_LSTSQ, (as_numbers(a), as_numbers(b)), options)
     return x, squares if np.size(squares) else np.zeros(np.shape(squares), x.dtype), rank, s
 
 
@@ -160,7 +160,7 @@ def qr(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_fini
         refuse("scipy.linalg.qr", f"mode={mode!r} has no derivative: take mode='economic'")
     if np.ndim(a) != 2:
         refuse("scipy.linalg.qr", LOOP)
-    q, r, order = run(_QR, (asarray(a),), {"mode": mode, "pivoting": bool(pivoting), "check_finite": check_finite})
+    q, r, order = run(_QR, (as_numbers(a),), {"mode": mode, "pivoting": bool(pivoting), "check_finite": check_finite})
     return (*([q] if mode != "r" else []), r, *([order] if pivoting else []))
 
 
@@ -223,10 +223,10 @@ def eigh(a, b=None, *, lower=True, eigvals_only=False, overwrite_a=False, overwr
             refuse("scipy.linalg.eigh", LOOP)
     options = {"lower": bool(lower), "check_finite": check_finite, "driver": driver}
     if b is None and eigvals_only:
-        return run(_EIGVALSH, (asarray(a),), options)
+        return run(_EIGVALSH, (as_numbers(a),), options)
     if b is None:
-        return run(_EIGH, (asarray(a),), options)
-    operands = asarray(a), asarray(b)
+        return run(_EIGH, (as_numbers(a),), options)
+    operands = as_numbers(a), as_numbers(b)
     return run(_GENERAL_VALUES, operands, options)[0] if eigvals_only else tuple(run(_GENERAL, operands, options))
 
 

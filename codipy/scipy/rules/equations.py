@@ -12,7 +12,7 @@ import functools
 import numpy as np
 import scipy.linalg
 
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.matrices import cT, mT
 from codipy.scipy.calls import kept, recorded
@@ -130,7 +130,7 @@ def _of_matrices(function):
 
     @functools.wraps(function)
     def of_any(a, b, q, r, *args, **kwargs):
-        return function(*(np.atleast_2d(asarray(x)) for x in (a, b, q, r)), *args, **kwargs)
+        return function(*(np.atleast_2d(as_numbers(x)) for x in (a, b, q, r)), *args, **kwargs)
 
     return of_any
 

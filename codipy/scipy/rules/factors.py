@@ -11,7 +11,7 @@ import numpy as np
 import scipy.linalg
 from scipy.linalg.blas import dtrmm, dtrmv, dtrsm
 
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import refuse, value_tree
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.matrices import conj, cT, folded, halved, mirrored, mT
@@ -123,7 +123,7 @@ cholesky = recorded(scipy.linalg.cholesky, _CHOLESKY)
 def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
     """Of an active matrix."""
     _demand_matrix("cho_factor", a)
-    return run(_CHO_FACTOR, (asarray(a),), {"lower": bool(lower), "check_finite": check_finite}), bool(lower)
+    return run(_CHO_FACTOR, (as_numbers(a),), {"lower": bool(lower), "check_finite": check_finite}), bool(lower)
 
 
 def _demand_matrix(name, a):
@@ -172,7 +172,7 @@ def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
     """With an active factor or right-hand side."""
     c, lower = c_and_lower
     _demand_matrix("cho_solve", c)
-    return run(_CHO_SOLVE, (asarray(c), asarray(b)), {"lower": bool(lower), "check_finite": check_finite})
+    return run(_CHO_SOLVE, (as_numbers(c), as_numbers(b)), {"lower": bool(lower), "check_finite": check_finite})
 
 
 # ---- elimination -----------------------------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ def lu_factor(a, overwrite_a=False, check_finite=True):
     """Of an active matrix."""
     _demand_matrix("lu_factor", a)
     _demand_square("lu_factor", a)
-    return run(_LU_FACTOR, (asarray(a),), {"check_finite": check_finite})
+    return run(_LU_FACTOR, (as_numbers(a),), {"check_finite": check_finite})
 
 
 def _within(lu, pivots):
@@ -272,7 +272,7 @@ def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
     lu, pivots = lu_and_piv
     _demand_matrix("lu_solve", lu)
     options = {"pivots": np.asarray(value_tree(pivots)), "trans": int(trans), "check_finite": check_finite}
-    return run(_LU_SOLVE, (asarray(lu), asarray(b)), options)
+    return run(_LU_SOLVE, (as_numbers(lu), as_numbers(b)), options)
 
 
 def _lu(a, *, check_finite=True):
@@ -298,7 +298,7 @@ def lu(a, permute_l=False, overwrite_a=False, check_finite=True, p_indices=False
     """Of an active matrix."""
     _demand_matrix("lu", a)
     _demand_square("lu", a)
-    order, lower, upper = run(_LU, (asarray(a),), {"check_finite": check_finite})
+    order, lower, upper = run(_LU, (as_numbers(a),), {"check_finite": check_finite})
     order = np.asarray(value_tree(order))      # a = lower[order] @ upper
     if permute_l:
         return lower[order], upper

@@ -12,7 +12,7 @@ import scipy.linalg
 
 from codipy.active.array import call
 from codipy.active.doors import door
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, refuse
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.building import is_plain
@@ -116,7 +116,7 @@ def _analytic(name, slope=None, stacks=False):
     first = FoundFirst(original)
 
     def inside(a, **kwargs):
-        return call(larger, (asarray(a),), kwargs) if holds_active(a) else larger.forward(a, **kwargs)
+        return call(larger, (as_numbers(a),), kwargs) if holds_active(a) else larger.forward(a, **kwargs)
 
     vjp, jvp = analytic(name, inside, slope)
     larger = Primitive(f"scipy.linalg.{name}", _real(name, original, inside=True), vjp, jvp, keep_out=name in CUT,
@@ -155,7 +155,7 @@ _EXPM_FRECHET = kept(Primitive("scipy.linalg.expm_frechet", scipy.linalg.expm_fr
 @of_active(scipy.linalg.expm_frechet)
 def expm_frechet(A, E, method=None, compute_expm=True, check_finite=True):
     """Of active matrices."""
-    pair = run(_EXPM_FRECHET, (asarray(A), asarray(E)), {"method": method, "check_finite": check_finite})
+    pair = run(_EXPM_FRECHET, (as_numbers(A), as_numbers(E)), {"method": method, "check_finite": check_finite})
     return pair if compute_expm else pair[1]
 
 

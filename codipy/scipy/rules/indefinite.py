@@ -8,7 +8,7 @@ below them, times inv(D). Which blocks and rows are chosen is LAPACK's decision,
 import numpy as np
 import scipy.linalg
 
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import refuse, value_tree
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.matrices import cT, folded, mirrored, mT
@@ -86,7 +86,7 @@ def ldl(A, lower=True, hermitian=True, overwrite_a=False, check_finite=True):
     """Of an active matrix."""
     if np.ndim(A) != 2:
         refuse("scipy.linalg.ldl", LOOP)
-    A = asarray(A)
+    A = as_numbers(A)
     options = {"lower": bool(lower), "hermitian": bool(hermitian), "check_finite": check_finite}
     factor, d, order = run(_LDL if hermitian or not is_complex(A) else _SYMMETRIC_LDL, (A,), options)
     return factor, d, np.asarray(value_tree(order))

@@ -10,7 +10,7 @@ eigenvalues have no rule.
 import numpy as np
 import scipy.linalg
 
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import refuse
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.matrices import cT, tolerance
@@ -95,7 +95,7 @@ def schur(a, output="real", lwork=None, overwrite_a=False, sort=None, check_fini
         refuse("scipy.linalg.schur", "of active values it has no derivative with sort=: leave sort out")
     if np.ndim(a) != 2:
         refuse("scipy.linalg.schur", LOOP)
-    a = asarray(a)
+    a = as_numbers(a)
     if output in ("complex", "c") and not np.iscomplexobj(a):
         a = a + 0j
     return tuple(run(_SCHUR, (a,), {"output": output, "check_finite": check_finite}))

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.linalg
 
 from codipy.active.doors import door
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import bind, refuse
 from codipy.scipy.calls import LOOP, FoundFirst, of_active
 
@@ -37,7 +37,7 @@ def eig(a, b=None, left=False, right=True, overwrite_a=False, overwrite_b=False,
     _demand_plain_problem("eig", a, b=b, left=left, homogeneous_eigvals=homogeneous_eigvals)
     if not right:
         return eigvals(a, check_finite=check_finite)
-    a, options = asarray(a), {"check_finite": check_finite}
+    a, options = as_numbers(a), {"check_finite": check_finite}
     found = found_or_eig.first(a, options)
     name = "scipy.linalg.eig" if np.iscomplexobj(found[1]) else REAL_VECTORS
     return door("complexes")().recorded(name, (a,), options)
@@ -49,7 +49,7 @@ def eigvals(*args, **kwargs):
     given = bind(scipy.linalg.eigvals, args, kwargs)
     _demand_plain_problem("eigvals", given["a"], b=given.get("b"), homogeneous_eigvals=given.get("homogeneous_eigvals"))
     options = {"check_finite": given.get("check_finite", True)}
-    return door("complexes")().recorded("scipy.linalg.eigvals", (asarray(given["a"]),), options)
+    return door("complexes")().recorded("scipy.linalg.eigvals", (as_numbers(given["a"]),), options)
 
 
 FUNCTIONS = {"eig": eig, "eigvals": eigvals}

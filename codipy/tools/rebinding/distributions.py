@@ -18,7 +18,7 @@ from scipy.stats._distn_infrastructure import rv_continuous_frozen, rv_discrete_
 
 from codipy.active.array import call, is_active, plain
 from codipy.errors import ActiveError
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, refuse, value_tree
 from codipy.numpy.decisions import is_replayed
 from codipy.numpy.elementary import elementwise_primitive
@@ -53,9 +53,9 @@ def _of_each(function, args):
     """A function of numbers, which are of double precision, of all elements of some arrays."""
     if not args:
         return function()
-    arrays = [x.astype(float) for x in np.broadcast_arrays(*map(asarray, args))]
+    arrays = [x.astype(float) for x in np.broadcast_arrays(*map(as_numbers, args))]
     found = [function(*items) for items in zip(*(np.reshape(x, -1) for x in arrays))]
-    return np.reshape(np.stack([asarray(x) for x in found]), np.shape(arrays[0])) if found else np.zeros(0)
+    return np.reshape(np.stack([as_numbers(x) for x in found]), np.shape(arrays[0])) if found else np.zeros(0)
 
 
 class _Moments(Rebuilt):
@@ -84,7 +84,7 @@ class _Continuous(_Moments):
         integrate = original._cdf if original.name in INTEGRATED else original._cdfvec
         rule = elementwise_primitive(f"scipy.stats.{original.name}.cdf", integrate,
                                      [lambda *given: self._pdf(*given[:-1]), *[None] * len(args)])  # fmt: skip
-        return call(rule, (asarray(x), *map(np.asarray, value_tree(args))))
+        return call(rule, (as_numbers(x), *map(np.asarray, value_tree(args))))
 
     def __getattr__(self, name):
         if name == "_cdf" and self._original.name in INTEGRATED:
@@ -94,7 +94,7 @@ class _Continuous(_Moments):
     def _ppfvec(self, q, *args):
         if not holds_active((q, args)):
             return self._original._ppfvec(*value_tree((q, *args)))
-        given = tuple(asarray(x) for x in (q, *args))
+        given = tuple(as_numbers(x) for x in (q, *args))
         found = _Quantile(self._original, given)
         x, scale = found.recorded()
         for _ in range(orders()):
@@ -133,7 +133,7 @@ class _Discrete(_Moments):
     def _cdfvec(self, k, *args):
         if not holds_active(args):
             return self._original._cdfvec(*value_tree((k, *args)))
-        k, *args = np.broadcast_arrays(value_tree(k), *map(asarray, args))
+        k, *args = np.broadcast_arrays(value_tree(k), *map(as_numbers, args))
         low = self._original._get_support(*map(plain, args))[0]
         sums = [np.sum(self._pmf(np.arange(int(first), int(last) + 1), *shapes), axis=0)
                 for last, first, *shapes in zip(np.ravel(k), np.ravel(np.broadcast_to(low, k.shape)),
@@ -303,7 +303,7 @@ _MASS = elementwise_primitive("scipy.stats.truncnorm, the logarithm of the mass"
 
 @functools.wraps(_log_mass)
 def _log_gauss_mass(a, b):
-    return call(_MASS, (asarray(a), asarray(b))) if holds_active((a, b)) else _log_mass(*value_tree((a, b)))
+    return call(_MASS, (as_numbers(a), as_numbers(b))) if holds_active((a, b)) else _log_mass(*value_tree((a, b)))
 
 
 FUNCTIONS = {name: _standing_for(value) for name, value in vars(scipy.stats).items()

@@ -21,7 +21,7 @@ from scipy.stats._multivariate import _PSD
 
 from codipy.active.array import plain
 from codipy.errors import TapeError
-from codipy.numpy.allocation import asarray
+from codipy.numpy.allocation import as_numbers
 from codipy.numpy.arguments import holds_active, refuse, value_tree
 from codipy.scipy.kernels.exact import with_values_of
 from codipy.tools.rebinding.rebuilt import Rebuilt, translated
@@ -83,7 +83,7 @@ class Whitening(_PSD):
         if spectrum is None or not spectrum.is_full:
             translated(_PSD.__init__)(self, M, **options)
             return
-        M = asarray(M)
+        M = as_numbers(M)
         known = spectrum.of(plain(M))
         factor = np.linalg.cholesky(_mirrored(M, lower))
         turn = with_values_of(_WHAT, spectrum.rotation, (M,), np.zeros(np.shape(known.U)))
