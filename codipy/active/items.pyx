@@ -19,6 +19,7 @@ from codipy.active.storage.storage cimport new_storage, owns_block
 from codipy.active.storage.view cimport View
 from codipy.tape.activity cimport is_passive
 
+from codipy.active.doors import door
 from codipy.errors import ActiveError
 
 
@@ -57,6 +58,8 @@ cdef int set_item(BaseArray a, object index, object value) except -1:
             materialise(a)
     if a.pending is not None:
         raise no_recording(a.pending.epoch, "an active Array is written to", "copy codipy.value(x)")
+    if type(value) is np.ndarray and value.dtype == object:
+        return set_item(a, index, door("of objects")(value))     # `value` is never assigned to, see `assign`
     if not select(&a.geometry, index, &view, &single):
         return scatter(a, index, value)
     target = new_view(a, &view)

@@ -16,6 +16,7 @@ from codipy.complexes.pairs import pairs_of_complex
 from codipy.complexes.record import lifted
 from codipy.complexes.scalar import Complex
 from codipy.errors import ActiveError
+from codipy.numpy.allocation import array_of_objects
 from codipy.numpy.arguments import rebuilt
 
 __all__ = ["array", "as_complex", "as_type", "full", "number", "of_parts", "pairs_of"]
@@ -88,7 +89,7 @@ def array(function, x, dtype, *args, **options):
         raise ValueError("Unable to avoid copy while creating an array as requested.")
     values = function(value_tree(x), dtype, *args, **options)
     if values.dtype == object:
-        return function(x, object, *args, **options)
+        return array_of_objects(function, x, *args, **options)
     if values.dtype.kind != "c":
         if holds(x) and values.dtype.kind == "f":
             raise ActiveError(

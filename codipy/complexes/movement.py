@@ -16,6 +16,7 @@ from codipy.complexes.pairs import complex_of_pairs, pairs_of_complex
 from codipy.complexes.scalar import Complex
 from codipy.errors import ActiveError
 from codipy.numpy import movement, views
+from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import (
     bind,
     call_with,
@@ -277,6 +278,8 @@ def pairs_for(value):
         return Array([value, 0.0])
     if type(value) is Array:
         return np.stack([value, np.zeros(value.shape, value.dtype)], axis=-1)
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        return pairs_for(asarray(value, complex))
     if isinstance(value, (list, tuple)) and holds(value):
         return pairs_for(moved(np.array(value_tree(value), complex), np.array(rebuilt(value, pair_identifiers))))
     return pairs_of_complex(

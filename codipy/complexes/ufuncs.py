@@ -205,7 +205,7 @@ def array_ufunc(ufunc, method, inputs, kwargs):
         name = operators.NAMES.get(ufunc)
         if name is not None and type(inputs[1]) is Real and called_by_operator(1):
             return operators.apply_operator(name, inputs)
-    if not status.in_passive() and computes_objects(inputs, outs):
+    if not status.in_passive() and computes_objects(ufunc, inputs, outs):
         return on_objects(ufunc, method, inputs, kwargs, outs, as_objects)
     if status.in_passive() or not (holds(inputs) or holds(kwargs) or holds(outs or ()) and "where" in kwargs):
         given = {} if outs is None else {"out": tuple(np.array(plain(out)) for out in outs)}  # `where` may leave some

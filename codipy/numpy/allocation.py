@@ -31,14 +31,15 @@ from codipy.active.doors import door
 from codipy.active.scalar.given import method_of
 from codipy.active.scalar.kinds import converted
 from codipy.errors import ActiveError
-from codipy.numpy.arguments import PLAIN, copied, each, fillable, holds_array, is_of_objects
+from codipy.numpy.arguments import PLAIN, copied, each, fillable, is_of_objects
 from codipy.numpy.views import Shown
 from codipy.tape import active_tape
 
 __all__ = [
-    "arange", "array", "as_numbers", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "copy",
-    "empty", "empty_like", "eye", "fresh", "fromiter", "full", "full_like", "geomspace", "given", "holds_movable",
-    "identity", "linspace", "logspace", "ones", "ones_like", "require", "tri", "zeros", "zeros_like",
+    "arange", "array", "array_of_objects", "as_numbers", "asanyarray", "asarray", "asarray_chkfinite",
+    "ascontiguousarray", "asfortranarray", "copy", "empty", "empty_like", "eye", "fresh", "fromiter", "full",
+    "full_like", "geomspace", "given", "holds_movable", "identity", "linspace", "logspace", "objects_as_type",
+    "of_objects", "ones", "ones_like", "require", "tri", "zeros", "zeros_like",
 ]  # fmt: skip
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -144,15 +145,66 @@ def _leaves(function, tree):
     if isinstance(tree, (list, tuple)):
         return [_leaves(function, leaf) for leaf in tree]
     if isinstance(tree, np.ndarray) and tree.dtype == object:
-        return each(function, tree) if is_of_objects(tree) else _leaves(function, tree.tolist())
+        return each(function, tree)
     return function(tree)
 
 
-def _as_objects(tree):
-    """What NumPy puts into an array of objects for the leaves of a tree: a Real as it is, the numbers of an Array."""
-    if isinstance(tree, (list, tuple)):
-        return [_as_objects(leaf) for leaf in tree]
-    return door("boxed")(tree) if type(tree) is Array else tree
+class _Whole:
+    """An array or a complex number that NumPy does not look into."""
+
+    def __init__(self, found):
+        self.found = found
+
+
+def array_of_objects(function, tree, *args, **kwargs):
+    """What NumPy makes of a tree of which it makes objects.
+
+    A number is one as it is, an array is its numbers, or one of the objects where others are of another shape.
+
+    Parameters
+    ----------
+    function : callable
+        `numpy.array` or its like.
+    tree : object
+        Lists of numbers and arrays.
+    *args, **kwargs
+        What it is called with beside the tree and the dtype.
+    """
+    shown = {}  # by the address of its values, an array of variables and these
+
+    def values_of(x):
+        if type(x) is not Array and not (is_complex_variable(x) and hasattr(x, "__len__")):
+            return None if is_complex_variable(x) else x
+        values = np.asarray(x.value)
+        shown[id(values)] = x, values
+        return values
+
+    made = function(_leaves_of_lists(values_of, tree), object, *args, **kwargs)
+    whole = {id(shown[id(item)][0]) for item in made.flat if id(item) in shown}
+
+    def leaf(x):
+        if id(x) in whole:
+            return _Whole(x)
+        if type(x) is Array:
+            return door("boxed")(x)
+        if is_complex_variable(x):
+            return x.astype(object) if hasattr(x, "__len__") else _Whole(x)  # which NumPy asks for an array
+        return x
+
+    made = function(_leaves_of_lists(leaf, tree), object, *args, **kwargs)
+    for index in np.ndindex(made.shape):
+        if type(made[index]) is _Whole:
+            made[index] = made[index].found
+    return made
+
+
+def _leaves_of_lists(function, tree):
+    if not isinstance(tree, (list, tuple)):
+        return function(tree)
+    leaves = [_leaves_of_lists(function, leaf) for leaf in tree]
+    if all(map(operator.is_, leaves, tree)):
+        return tree  # which can be an object of its own
+    return type(tree)(*leaves) if hasattr(tree, "_fields") else type(tree)(leaves)
 
 
 def _flat_identifiers(tree):
@@ -169,8 +221,7 @@ def _of_movables(function, tree, dtype, *args, **kwargs):
     kwargs.pop("like", None)
     values = function(_leaves(plain, tree), dtype, *args, **kwargs)
     if values.dtype == object:
-        tree = _as_objects(tree) if holds_array(tree) else tree  # a tuple can be an object of its own
-        return function(tree, object, *args, **kwargs)
+        return array_of_objects(function, tree, *args, **kwargs)
     if values.dtype.kind != "f":
         return values  # integers and flags have no derivative, and text has none either
     moved = gather(values, np.array(_leaves(identifiers, tree), dtype=np.int32).reshape(values.shape))
@@ -196,6 +247,8 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, lik
 
 def _converted(function, x, dtype, *args, **kwargs):
     """`function`, which copies where it must, of what holds Reals or Arrays: a view where NumPy gives one."""
+    if isinstance(x, np.ndarray) and (dtype is None or np.dtype(dtype) == object):
+        return function(x, dtype, *args, **kwargs)  # of objects as they are, which others may have
     if _is_of_complex(x, dtype):
         return door("complexes")().array(function, x, dtype, *args, **kwargs)
     if type(x) is not Array:
@@ -252,7 +305,9 @@ ascontiguousarray, asfortranarray = _converts(np.ascontiguousarray), _converts(n
 
 
 def as_numbers(x, dtype=None):
-    """`asarray` for rules."""
+    """`asarray` for rules, to which an array of objects that are all numbers is an array of numbers."""
+    if isinstance(x, np.ndarray) and x.dtype == object and holds_movable(x) and not is_of_objects(x):
+        x = x.tolist()
     return asarray(x, dtype)
 
 
@@ -262,6 +317,19 @@ def given(x):
         return x
     made = asarray(x)
     return made if made.dtype.kind in "fiub" else x
+
+
+def of_objects(x):
+    """The numbers that NumPy makes of an array of objects where it needs some: an Array, if there is a variable."""
+    return asarray(x, float) if holds_movable(x) else x.astype(float)
+
+
+def objects_as_type(x, dtype, order="K", casting="unsafe", subok=True, copy=True):
+    """``x.astype(...)`` of an array of objects with a variable among them."""
+    if np.dtype(dtype) == object:
+        return x.astype(dtype, order, casting, subok, copy)
+    np.empty(0, object).astype(dtype, order, casting)  # or what NumPy raises
+    return array(x, dtype, order=order)
 
 
 @functools.wraps(np.require, updated=())

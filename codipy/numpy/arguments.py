@@ -100,15 +100,18 @@ def rebuilt(tree, leaf):
 
 def _unboxed(leaf, x, dtype):
     """An array of objects with something of ours inside: an array of numbers, where all of them are numbers."""
-    return each(leaf, x) if is_of_objects(x) else np.array([leaf(item) for item in x.flat], dtype).reshape(x.shape)
+    found = each(leaf, x)
+    return found if is_of_objects(x) else found.astype(dtype)
 
 
 def each(function, x):
-    """An array of objects of what a function makes of each element of one."""
+    """An array of objects of what a function makes of each element of one, which lies as that does."""
     row = np.empty(x.size, object)
     for k, item in enumerate(x.flat):
         row[k] = function(item)
-    return row.reshape(x.shape)
+    made = np.empty_like(x, subok=False)
+    made[...] = row.reshape(x.shape)
+    return made
 
 
 def _is_number(x):
@@ -126,8 +129,8 @@ def is_of_objects(x):
 
 
 def sees_objects(x):
-    """Whether NumPy computes with each element of x as it is: an array of objects that is no Array's numbers."""
-    return isinstance(x, np.ndarray) and x.dtype == object and (is_of_objects(x) or not _holds(x))
+    """Whether NumPy computes with each element of x as it is."""
+    return isinstance(x, np.ndarray) and x.dtype == object
 
 
 def _is_object(x):

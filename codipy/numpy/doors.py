@@ -6,7 +6,7 @@ from codipy.active.arrays.elementwise_door import elementwise
 from codipy.active.arrays.flags import Flags
 from codipy.active.arrays.flat import Flat
 from codipy.active.scalar.given import number_of
-from codipy.numpy.allocation import given
+from codipy.numpy.allocation import given, of_objects
 from codipy.numpy.arguments import fillable
 from codipy.numpy.functions import SHORT, array_function
 from codipy.numpy.methods import METHODS
@@ -38,5 +38,5 @@ DOORS = {
     # what operators and conversions leave to Python
     "answers": answers, "as objects": as_objects, "boxed": boxed, "compares": compares, "elementwise": elementwise,
     "fillable": fillable, "from_nested": from_nested, "given": given, "in_place": in_place, "number": number_of,
-    "operate": operate, "times": times,
+    "of objects": of_objects, "operate": operate, "times": times,
 }  # fmt: skip

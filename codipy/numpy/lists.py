@@ -23,11 +23,12 @@ from codipy.numpy.composite import of_rows, rows_along
 from codipy.numpy.functions import SETS, array_function
 from codipy.numpy.modules import module_for
 from codipy.numpy.movement import piecewise
+from codipy.numpy.ufuncs import is_of_python
 from codipy.numpy.views import as_strided
 
 __all__ = [
     "FFT", "FUNCTIONS", "LINALG", "POLYNOMIAL", "SCIMATH", "STRIDED", "UFUNCS", "fft", "lib", "linalg", "listed",
-    "scimath", "standing", "stride_tricks",
+    "scimath", "standing", "stands_for_ufunc", "stride_tricks",
 ]  # fmt: skip
 
 _LISTS = frozenset({list, tuple})
@@ -243,7 +244,17 @@ def standing(module, functions):
     return functions | found
 
 
-# One for each ufunc: some have several names. Those of `np.frompyfunc` are not here: they take lists as they are.
+@functools.wraps(np.frompyfunc)
+def frompyfunc(func, /, nin, nout, **kwargs):
+    return listed(np.frompyfunc(func, nin, nout, **kwargs))
+
+
+def stands_for_ufunc(ufunc):
+    """What stands for a ufunc that `np.frompyfunc` has made elsewhere; None for all others."""
+    return listed(ufunc) if is_of_python(ufunc) else None
+
+
+# One for each ufunc: some have several names.
 _LISTED = {ufunc: listed(ufunc) for ufunc in vars(np).values() if isinstance(ufunc, np.ufunc)}
 UFUNCS = {name: _LISTED[ufunc] for name, ufunc in vars(np).items() if isinstance(ufunc, np.ufunc)}
 
@@ -257,6 +268,7 @@ FUNCTIONS["apply_along_axis"] = _of_rows(np.apply_along_axis)
 FUNCTIONS["piecewise"] = _of_pieces(np.piecewise)
 FUNCTIONS["trim_zeros"] = _of_list(np.trim_zeros)
 FUNCTIONS["bincount"] = _of_counts(np.bincount)
+FUNCTIONS["frompyfunc"] = frompyfunc
 FUNCTIONS |= {name: _of_range(getattr(np, name)) for name in ("histogram", "histogram_bin_edges")}
 FUNCTIONS |= {"sum": Summing(np.sum, FUNCTIONS["sum"], False), "mean": Summing(np.mean, FUNCTIONS["mean"], True)}
 FUNCTIONS = standing(np, FUNCTIONS)

@@ -17,6 +17,7 @@ import numpy as np
 
 from codipy.active.array import Array, Real, from_nested, is_complex_variable
 from codipy.active.messages.callers import is_of_library
+from codipy.active.scalar.kinds import converted
 from codipy.numpy import sparse
 from codipy.numpy.allocation import given, holds_movable
 
@@ -100,7 +101,7 @@ def operate(ufunc, x, y):
         return NotImplemented
     if found.dtype == object:
         if ufunc is np.divmod and Real in (type(x), type(y)) and (_LEAVES_DIVMOD or not is_left):  # no loop for objects
-            return divmod(*(operand.item() if type(operand) is Real else operand for operand in (x, y)))
+            return divmod(*(converted(operand, float) if type(operand) is Real else operand for operand in (x, y)))
         x, y = (boxed(x), found) if is_left else (found, boxed(y))
         return ufunc(x, y)
     return ufunc(x, found) if is_left else ufunc(found, y)
@@ -209,7 +210,7 @@ def boxed(x, order="K"):
     """
     if type(x) is Real:
         box = np.empty((), object)
-        box[()] = x.item()
+        box[()] = converted(x, float)
         return box
     box = np.empty_like(x.value, object, order=order)
     if x.ndim == 0:

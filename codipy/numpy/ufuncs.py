@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numbers
+from functools import cache
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from .arguments import (
     gather_tree,
     holds_active,
     holds_array,
+    is_of_objects,
     refuse,
     sees_objects,
     value_tree,
@@ -33,8 +35,8 @@ from .outside import as_objects
 from .ufunc_sets import PASSIVE, REFUSED, STEPS, TABLE_NAMES
 
 __all__ = [
-    "GENERALISED", "MORE", "PRODUCTS", "apply", "array_ufunc", "cast", "computes_objects", "demand_unread", "kept",
-    "kind_of", "on_objects", "ordered", "takes_masks",
+    "GENERALISED", "MORE", "PRODUCTS", "apply", "array_ufunc", "cast", "computes_objects", "demand_unread",
+    "is_of_python", "kept", "kind_of", "on_objects", "ordered", "takes_masks",
 ]  # fmt: skip
 
 
@@ -150,18 +152,11 @@ def apply(ufunc, *inputs, **kwargs):
         return call(PRODUCTS[ufunc], inputs, kwargs)
     if all(types[-1] in "FDG" for types in ufunc.types):
         return door("complexes")().array_ufunc(ufunc, "__call__", inputs, {})  # complex of real numbers too
-    if all(set(types) <= set("O->") for types in ufunc.types):
-        return _python(ufunc, inputs)
     name = ufunc.__name__
     why = REFUSED.get(name, "codipy has no derivative for it: take `codipy.value(x)` where none is wanted")
     if hasattr(np, name) and getattr(np, name) is ufunc:
         refuse(name, why)
     refuse(f"scipy.special.{name.lstrip('_')}", special.REFUSED.get(name, why))
-
-
-def _python(ufunc, inputs):
-    """A ufunc of `np.frompyfunc`: Python code that sees Reals; the result is an object array, as NumPy's."""
-    return ufunc(*map(as_objects, inputs))
 
 
 def operand(name, x):
@@ -337,12 +332,33 @@ def _on_values(ufunc, method, inputs, kwargs, outs):
     return tuple(found) if len(found) > 1 else found[0]
 
 
-def computes_objects(inputs, outs):
-    """Whether NumPy's result is of objects, and has to be: numbers among them alone make an Array."""
-    if any(map(sees_objects, inputs)):
+def computes_objects(ufunc, inputs, outs):
+    """Whether NumPy computes with objects as they are, one by one: a function of `np.frompyfunc` sees them always.
+
+    Where it asks each for a method that floats have not, as `sin`, all objects that are right are numbers of ours, from
+    code that is not rebuilt: in an Array they are what they are in the plain run.
+    """
+    if is_of_python(ufunc):
         return True
+    if any(map(sees_objects, inputs)):
+        return any(map(is_of_objects, inputs)) or not holds_active(inputs) or _has_loop(ufunc)
     return outs is not None and any(isinstance(x, np.ndarray) and x.dtype == object for x in inputs) and any(
         isinstance(out, np.ndarray) and out.dtype == object for out in outs)  # fmt: skip
+
+
+def is_of_python(ufunc):
+    """Whether `np.frompyfunc` made a ufunc, of Python code."""
+    return ufunc.ntypes == 1 and set(ufunc.types[0]) <= set("O->")
+
+
+@cache
+def _has_loop(ufunc):
+    """Whether the loop of NumPy's ufunc for objects takes floats of Python."""
+    try:
+        ufunc(*[np.array([[1.0]], object)] * ufunc.nin)
+    except (AttributeError, TypeError):
+        return False
+    return True
 
 
 def on_objects(ufunc, method, inputs, kwargs, outs, boxing):
@@ -403,7 +419,7 @@ def array_ufunc(ufunc, method, inputs, kwargs):
     if any(map(_is_complex, inputs[::2] if method == "at" else inputs)) or np.dtype(kwargs.get("dtype")).kind == "c":
         options = kwargs if outs is None else {**kwargs, "out": outs}
         return door("complexes")().array_ufunc(ufunc, method, inputs, options)
-    if not status.in_passive() and computes_objects(inputs, outs):
+    if not status.in_passive() and computes_objects(ufunc, inputs, outs):
         return on_objects(ufunc, method, inputs, kwargs, outs, as_objects)
     if method == "at":
         return ufunc_methods.at(ufunc, *inputs)

@@ -80,9 +80,12 @@ class Shown:
 
     def _stand_in(self, x):
         if type(x) is not Array:
-            x = x if self.as_they_are and isinstance(x, np.ndarray) else value_leaf(x)
-            if isinstance(x, np.ndarray):
-                self.pairs.append((x, None))
+            if not isinstance(x, np.ndarray):
+                return value_leaf(x)
+            if x.dtype == object and not self.as_they_are:
+                value = value_leaf(x)
+                x = x if value is x else value.astype(object)  # of which NumPy's result is objects, too
+            self.pairs.append((x, None))
             return x
         for plain, array in self.pairs:
             if array is x:

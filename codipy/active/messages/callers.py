@@ -132,13 +132,13 @@ def _at_users_line(what, instead, frame, rebinds):
         return (f"a plain array of NumPy would lose a derivative ({place(frame)}): {why + '; or ' if why else ''}"
                 "the source of this code is not known, so that arrays in it are as it makes them: put the code into a "
                 "file, or make what is written to an array that can hold active values, `u = codipy.numpy.array(u)`")
+    array = "np.array" if is_rebound else "codipy.numpy.array"
     if what.startswith("float()") and ".astype(" in place(frame):
-        instead = "of an array of objects write `np.array(objects, dtype=float)`, which keeps it in rebound code"
+        instead = f"of an array of objects write `{array}(objects, dtype=float)`, which keeps it"
     if name is not None and _kind_of(name, frame) == "codipy.active.array_type.Array":
         name, instead = None, "assign the number itself, not an object of which `__float__` gives it"
     if name is None or (kind := _kind_of(name, frame)) is not None and kind.startswith("scipy.sparse."):
         return f"{what} would lose its derivative ({place(frame)}): {why + '; ' if why else ''}{instead}"
-    array = "np.array" if is_rebound else "codipy.numpy.array"
     if what.startswith("complex") and kind != "ndarray":
         return f"`{name}` is an array of complex numbers ({place(frame)}): {instead}"
     if kind not in (None, "ndarray", "structured"):

@@ -15,6 +15,7 @@ import numpy as np
 from codipy.active.array_type import Array
 from codipy.active.scalar.real import Real
 from codipy.errors import ActiveError
+from codipy.numpy.allocation import holds_movable, objects_as_type
 from codipy.numpy.modules import module_for
 from codipy.numpy.standins import StandIn
 from codipy.tools.rebinding.ancestry import base_of, bases_of, mro_method_of, mro_of, origin_of, original_of_class
@@ -135,6 +136,8 @@ def _method_of(value, name):
     """``value.dot`` or its like, which of a plain array takes what is active: NumPy's asks that for plain numbers."""
     if type(value) is not np.ndarray:
         return getattr(value, name)
+    if name == "astype":
+        return functools.partial(objects_as_type, value) if holds_movable(value) else value.astype
     if name == "clip":
         return functools.partial(_clip, value.clip)
     function = getattr(np, name)

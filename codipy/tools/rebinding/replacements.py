@@ -25,6 +25,7 @@ from codipy.numpy.lists import (
     lib,
     scimath,
     standing,
+    stands_for_ufunc,
     stride_tricks,
 )
 from codipy.numpy.modules import module_for
@@ -152,7 +153,7 @@ _LATER |= {
     "scipy.sparse._base": "codipy.scipy.kernels.guards",
     "scipy.integrate": "codipy.implicit.integrals",
 }
-_MADE: dict = {}  # by type, what makes the stand-in of an instance
+_MADE: dict = {np.ufunc: stands_for_ufunc}  # by type, what makes the stand-in of an instance
 _GUARDS: dict = {}  # by the address of a method: itself, and what looks at its arguments before it runs, rebuilt
 
 

@@ -66,7 +66,7 @@ _ATTRIBUTES_OF = {  # what is something else there
 }  # fmt: skip
 # Of factors that SciPy has of sparse matrices, and of classes.
 _METHODS_OF = {"mro": MRO_METHOD_OF, "solve": SOLVE_OF}
-_UNASKED = ("choose", "clip", "dot")  # methods of plain arrays that do not ask what they are given, or lists
+_UNASKED = ("astype", "choose", "clip", "dot")  # methods of plain arrays that do not ask what is active
 # Of plain arrays, beside these, with an argument that may be active.
 _ASKING = {"max": "initial", "min": "initial", "prod": "initial", "std": "mean", "sum": "initial", "var": "mean"}
 OWN = "codipy: own"  # the argument of functions that the source has not
@@ -368,8 +368,10 @@ class _Wrapper:
 
     def _may_be_method(self, node):
         """Whether what is called may be a method of an object, and no function of a module."""
-        root = root_of(node.value)
-        is_modules = isinstance(root, ast.Name) and self._is_foreign.is_module(root.id)
+        path = node.value
+        while isinstance(path, ast.Attribute):
+            path = path.value
+        is_modules = isinstance(path, ast.Name) and self._is_foreign.is_module(path.id)
         return isinstance(node.ctx, ast.Load) and not is_modules
 
     def _augmented(self, target, scopes):
