@@ -89,6 +89,8 @@ KINDS = {
     "a fraction and a number": lambda x: objects(Fraction(1, 2), x[0]),
     "plain numbers": lambda x: np.array([1.5, 2], dtype=object),
     "decimals": lambda x: objects(Decimal("1.5"), x[1]),
+    "numbers": lambda x: objects(x[0], x[1]),
+    "floats of Python": lambda x: np.frompyfunc(lambda a: a * a, 1, 1)(x[:2]),
     "none": lambda x: objects(x[0], None),
     "text": lambda x: objects("ab", x[0]),
     "lists": lambda x: objects([x[0], 1.0], [2.0, x[1]]),
@@ -202,7 +204,8 @@ CALLS = [lambda f, o, w: f(o, w), lambda f, o, w: f(w, o), lambda f, o, w: f([o,
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.parametrize("kind", ["arrays of one shape", "arrays and numbers", "quantities", "quantities of a module"])
+@pytest.mark.parametrize("kind", [
+    "arrays of one shape", "arrays and numbers", "quantities", "quantities of a module", "floats of Python"])
 def test_no_function_is_wrong(kind):
     found = {}
     for name, function in FUNCTIONS.items():

@@ -3,8 +3,7 @@
 
 import numpy as np
 
-from codipy.numpy.allocation import as_numbers
-from codipy.numpy.rules.building import dense
+from codipy.numpy.allocation import asarray
 
 __all__ = ["COMPOSITES"]
 
@@ -29,7 +28,7 @@ def outer(x1, x2, /):
 
 def multi_dot(arrays, *, out=None):
     """Multiply in NumPy's order, for its rounding too."""
-    arrays = [as_numbers(dense(a)) for a in arrays]
+    arrays = [asarray(a) for a in arrays]
     if len(arrays) < 2:
         raise ValueError("Expecting at least two arrays.")
     if len(arrays) == 2:
