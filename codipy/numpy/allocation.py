@@ -31,7 +31,7 @@ from codipy.active.doors import door
 from codipy.active.scalar.given import method_of
 from codipy.active.scalar.kinds import converted
 from codipy.errors import ActiveError
-from codipy.numpy.arguments import PLAIN, copied, each, fillable, is_of_objects
+from codipy.numpy.arguments import PLAIN, copied, each, fillable, is_of_objects, sees_objects
 from codipy.numpy.views import Shown
 from codipy.tape import active_tape
 
@@ -247,8 +247,10 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, lik
 
 def _converted(function, x, dtype, *args, **kwargs):
     """`function`, which copies where it must, of what holds Reals or Arrays: a view where NumPy gives one."""
-    if isinstance(x, np.ndarray) and (dtype is None or np.dtype(dtype) == object):
+    if isinstance(x, np.ndarray) and (sees_objects(x) if dtype is None else np.dtype(dtype) == object):
         return function(x, dtype, *args, **kwargs)  # of objects as they are, which others may have
+    if isinstance(x, np.ndarray) and dtype is None:
+        x = x.tolist()
     if _is_of_complex(x, dtype):
         return door("complexes")().array(function, x, dtype, *args, **kwargs)
     if type(x) is not Array:

@@ -335,8 +335,7 @@ def _on_values(ufunc, method, inputs, kwargs, outs):
 def computes_objects(ufunc, inputs, outs):
     """Whether NumPy computes with objects as they are, one by one: a function of `np.frompyfunc` sees them always.
 
-    Where it asks each for a method that floats have not, as `sin`, all objects that are right are numbers of ours, from
-    code that is not rebuilt: in an Array they are what they are in the plain run.
+    Of floats it can ask no method, as `sin`: where that is wanted of variables, they are numbers.
     """
     if is_of_python(ufunc):
         return True

@@ -15,7 +15,7 @@ from codipy.active.array import Array, from_nested
 from codipy.active.arrays.plain import is_view_of, is_writable, shown_as, stand_in
 from codipy.active.scalar.real import Real
 
-from .arguments import fillable, gather_tree, rebuilt, value_leaf
+from .arguments import fillable, gather_tree, rebuilt, sees_objects, value_leaf
 from .names import there
 
 __all__ = ["DATA", "Shown", "as_strided"]
@@ -84,7 +84,8 @@ class Shown:
                 return value_leaf(x)
             if x.dtype == object and not self.as_they_are:
                 value = value_leaf(x)
-                x = x if value is x else value.astype(object)  # of which NumPy's result is objects, too
+                if value is not x:
+                    x = value.astype(object) if sees_objects(x) else value  # of objects NumPy's result is objects, too
             self.pairs.append((x, None))
             return x
         for plain, array in self.pairs:

@@ -252,13 +252,16 @@ def test_arrays_among_the_objects_are_no_numbers():
         codipy.grad(lambda x: np.array([x, x[:2], None], object)[:2].astype(float)[0])(X.copy())
 
 
-def test_functions_that_floats_have_not_as_methods_take_reals_of_code_that_is_not_rebuilt():
+def test_arrays_of_reals_in_code_that_is_not_rebuilt_are_numbers():
+    """`np.array([x[0], x[1]])` is an array of numbers in the plain run, and one of objects there."""
     tape = codipy.Tape()
     with tape:
         x = tape.register_input(np.array([0.3, 0.7]))
         o = np.array([x[0], x[1]])
         assert o.dtype == object
-        y = tape.register_output(np.sum(np.hypot(o, x) + np.arctan2(x, o)))
+        assert all(type(made) is codipy.Array for made in (
+            o * x, x - o, np.hypot(o, x), np.concatenate([o, x]), np.where(x > 0.5, o, x), codipy.numpy.array(o)))
+        y = tape.register_output(np.sum(np.hypot(o, x) + np.arctan2(x, o)) + 0.0 * np.linalg.norm(o * x))
     y.gradient = 1.0
     tape.evaluate()
     np.testing.assert_allclose(x.gradient, np.sqrt(2.0) * np.ones(2))
