@@ -57,6 +57,16 @@ def conjugate(a):
     return a
 
 
+def resize(a, *new_shape, refcheck=True):
+    """``ndarray.resize`` to another shape of the same size: an Array keeps that."""
+    shape = new_shape[0] if len(new_shape) == 1 else new_shape
+    made = np.empty(a.shape)
+    made.resize(shape, refcheck=False)  # or what NumPy raises
+    if made.size != a.size or not a.flags.c_contiguous:
+        refuse("ndarray.resize", "an Array keeps its size: write `a = np.resize(a, shape)`")
+    a.shape = made.shape
+
+
 def _refused(name, why):
     def method(a, *args, **kwargs):
         refuse(f"ndarray.{name}", why)
@@ -66,11 +76,10 @@ def _refused(name, why):
 
 
 METHODS = {name: _method(name) for name in _SAME}
-METHODS |= {function.__name__: function for function in (clip, choose, compress, conjugate)}
+METHODS |= {function.__name__: function for function in (clip, choose, compress, conjugate, resize)}
 METHODS |= {"conj": conjugate, "to_device": to_device, "__array_namespace__": array_namespace}
 METHODS |= {
     "byteswap": _refused("byteswap", "swapped bytes are no numbers"),
-    "resize": _refused("resize", "an Array keeps its size: write `a = np.resize(a, shape)`"),
     "setfield": _refused("setfield", "an Array has no fields"),
     "getfield": _refused("getfield", "an Array has no fields"),
 }

@@ -188,7 +188,7 @@ def test_aux():
 
 def test_an_exception_leaves_nothing_behind():
     def fails(x):
-        raise KeyError(x[0].value)
+        raise KeyError(codipy.value(x[0]))
 
     for tree in (X, [X]):
         with pytest.raises(KeyError):
@@ -322,3 +322,27 @@ def test_what_is_said_of_a_plain_array_of_the_other_byte_order_works(kind, name)
     with pytest.raises(codipy.errors.ActiveError, match=f'own = np.array\\(plain, "{name}"\\)'):
         codipy.grad(refused)(np.array([1.0, 3.0]))
     assert np.array_equal(codipy.grad(as_said)(np.array([1.0, 3.0])), [2.0, 6.0])
+
+
+def test_argnums_may_be_integers_of_numpy():
+    def f(a, b):
+        return np.sum(a * a) * b
+
+    x = np.array([1.0, 2.0])
+    assert codipy.grad(f, np.int64(1))(x, 3.0) == 5.0
+    by_both = codipy.grad(f, (np.int64(1), 0))(x, 3.0)
+    assert by_both[0] == 5.0 and by_both[1].tolist() == [6.0, 12.0]
+
+
+def test_an_array_is_resized_to_another_shape_of_its_size():
+    def f(x, *shape):
+        y = x * 2.0
+        y.resize(*shape, refcheck=False)
+        return np.sum(y[0] * y[-1])
+
+    x = np.arange(1.0, 7.0)
+    for shape in ((2, 3), ((3, 2),), (6, 1)):
+        expected = [(f(x + h, *shape) - f(x - h, *shape)) / 2e-6 for h in 1e-6 * np.eye(6)]
+        np.testing.assert_allclose(codipy.grad(f)(x, *shape), expected, rtol=1e-7, atol=1e-8)
+    with pytest.raises(codipy.errors.ActiveError, match="an Array keeps its size"):
+        codipy.grad(f)(x, 2, 4)

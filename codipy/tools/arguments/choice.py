@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 
-from numpy import ndarray
+from numpy import integer, ndarray
 
 from codipy.active.bulk import all_floats
 from codipy.tools.arguments.forms import flatten, rebuild
@@ -47,6 +47,9 @@ class Choice:
 
     def __init__(self, argnums=None, argnames=None, with_complex=False):
         self.with_complex = with_complex
+        several = isinstance(argnums, tuple)
+        found = [int(k) if isinstance(k, integer) else k for k in (argnums if several else (argnums,))]
+        argnums = tuple(found) if several else found[0]
         if argnums is None and argnames is None:
             argnums = 0
         elif argnums == () and argnames is not None:

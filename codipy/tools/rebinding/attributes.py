@@ -12,7 +12,7 @@ from codipy.numpy.standins import plain_like, shown
 from codipy.tools.rebinding.ancestry import base_of, bases_of, mro_of
 from codipy.tools.rebinding.replacements import replacement
 
-__all__ = ["attribute_of", "class_of", "has_attribute", "names_of_attributes"]
+__all__ = ["attribute_of", "class_of", "has_attribute", "names_of_attributes", "own_attribute"]
 
 
 def class_of(value):
@@ -33,23 +33,32 @@ _CLASSES = {"__base__": base_of, "__bases__": bases_of, "__class__": class_of, "
 
 
 def attribute_of(value, name, *default):
-    """``getattr`` with a default, which code uses to ask what a value is: a variable has what its plain value has.
+    """``getattr``, with which code asks what a value is: a variable has what its plain value has.
 
     Units and wrappers are taken off so, ``getattr(x, "value", x)``, which would lose the derivative.
     """
     if type(name) is str and name in _CLASSES:
         return _CLASSES[name](value)
-    like = _like(value) if default else None
-    if like is None:
+    like = _like(value)
+    if like is None or type(name) is not str:
         return getattr(value, name, *default)
     if not hasattr(like, name):
-        return default[0]
+        if default:
+            return default[0]
+        instead = ": codipy.value(x) works in both" if name == "value" else ""
+        raise AttributeError(f"{type(like).__name__!r} object has no attribute {name!r}, as in the plain run{instead}",
+                             name=name, obj=value)  # fmt: skip
     try:
         return getattr(value, name)
     except AttributeError:
         kind = type(like).__name__
         raise ActiveError(f"an active {kind} has no {name}, which a plain one has: say codipy.value(x) where no "
                           "derivative is wanted") from None
+
+
+def own_attribute(value, name):
+    """``value.name``, where variables have an attribute of this name and plain values have none."""
+    return getattr(value, name) if plain_like(value) is None else attribute_of(value, name)
 
 
 def has_attribute(value, name, /):

@@ -9,14 +9,15 @@ import operator as plain
 from codipy.numpy.modules import module_for
 from codipy.tools.rebinding import operands
 from codipy.tools.rebinding.attributes import attribute_of
+from codipy.tools.rebinding.wrapping import OF_VARIABLES
 
 __all__ = ["FUNCTIONS", "STANDINS", "operator"]
 
 
 def _seeing(getter):
-    """What stands for a getter that was made; None for one that asks for no class."""
+    """What stands for a getter that was made; None for one that asks for nothing that variables have otherwise."""
     paths = [name.split(".") for name in getter.__reduce__()[1]]
-    if not any("__class__" in path for path in paths):
+    if not any(name == "__class__" or name in OF_VARIABLES for path in paths for name in path):
         return None
 
     def get(obj, /):

@@ -19,7 +19,13 @@ from codipy.numpy.allocation import holds_movable, objects_as_type
 from codipy.numpy.modules import module_for
 from codipy.numpy.standins import StandIn
 from codipy.tools.rebinding.ancestry import base_of, bases_of, mro_method_of, mro_of, origin_of, original_of_class
-from codipy.tools.rebinding.attributes import attribute_of, class_of, has_attribute, names_of_attributes
+from codipy.tools.rebinding.attributes import (
+    attribute_of,
+    class_of,
+    has_attribute,
+    names_of_attributes,
+    own_attribute,
+)
 from codipy.tools.rebinding.code import scan
 from codipy.tools.rebinding.containers import origin_of_view
 from codipy.tools.rebinding.exchange import (
@@ -43,6 +49,7 @@ from codipy.tools.rebinding.replacements import BUILTINS, MODULES, replacement
 from codipy.tools.rebinding.unanswered import unanswered
 from codipy.tools.rebinding.unit import views_of
 from codipy.tools.rebinding.wrapping import (
+    ATTRIBUTE_OF,
     BASE_OF,
     BASES_OF,
     CLASS_OF,
@@ -135,7 +142,7 @@ def _solve_of(value):
 def _method_of(value, name):
     """``value.dot`` or its like, which of a plain array takes what is active: NumPy's asks that for plain numbers."""
     if type(value) is not np.ndarray:
-        return getattr(value, name)
+        return own_attribute(value, name)
     if name == "astype":
         return functools.partial(objects_as_type, value) if holds_movable(value) else value.astype
     if name == "clip":
@@ -281,7 +288,8 @@ def make_builtins(view, mapping):
 
     found["__rebound__"] = view  # how a rebuilt function is known
     found |= {MRO_OF: mro_of, MRO_METHOD_OF: mro_method_of, BASES_OF: bases_of, BASE_OF: base_of}
-    found |= {CLASS_OF: class_of, MADE: made, MADE_ITEMS: made_items, TAKEN: taken, POPPED: popped}
+    found |= {CLASS_OF: class_of, ATTRIBUTE_OF: own_attribute}
+    found |= {MADE: made, MADE_ITEMS: made_items, TAKEN: taken, POPPED: popped}
     found |= {METHOD_OF: _method_of, SOLVE_OF: _solve_of, IS_PLAIN: is_plain, HELD_PARAMETER: held_parameter}
     found |= {HELD_ITEM: held_item, HOLD_ITEM: hold_item, HOLD_ITEMS: hold_items, OPERATE: operate}
     found |= {HOLD_RESULT: hold_result, MATCHING: Matching, MODULES_OF: modules_of}

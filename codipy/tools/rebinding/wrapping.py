@@ -6,10 +6,10 @@
 `exchange.pyx`; what a call gives, ``getattr(o, "u")[0] = x``, becomes ``taken(getattr(o, "u"))[0] = x``. A function
 that fills a parameter begins with ``out = held_parameter([out, out := None], ...) if is_plain(out) else out``. And
 ``x.__class__`` becomes ``class_of(x)``, which is what `type` says in rebuilt code, as ``__mro__`` and its like become
-what `ancestry.py` says, and ``sys.modules`` becomes
-``modules_of(sys.modules)``, whose modules are those that ``import`` gives rebuilt code; ``a is b`` becomes
-``is_same(a, b)``, since a class and what stands for it in rebuilt code are one. What ``match`` statements ask is in
-`patterns.py`. ``x * [p, 1.0]`` becomes ``operate(2, x, [p, 1.0])``, see `operands.pyx`.
+what `ancestry.py` says; ``p.value`` becomes ``own_attribute(p, "value")``, which variables have not, as their plain
+values; and ``sys.modules`` becomes ``modules_of(sys.modules)``, whose modules are those that ``import`` gives rebuilt
+code; ``a is b`` becomes ``is_same(a, b)``, since a class and what stands for it in rebuilt code are one. What ``match``
+statements ask is in `patterns.py`. ``x * [p, 1.0]`` becomes ``operate(2, x, [p, 1.0])``, see `operands.pyx`.
 """
 
 from __future__ import annotations
@@ -44,9 +44,10 @@ from codipy.tools.rebinding.operands import OPERATORS
 from codipy.tools.rebinding.patterns import with_conditions
 
 __all__ = [
-    "BASES_OF", "BASE_OF", "CLASS_OF", "DEFAULTS", "DICT_OF", "HELD_ITEM", "HELD_PARAMETER", "HOLD_ATTRIBUTE",
-    "HOLD_CELL", "HOLD_GLOBAL", "HOLD_ITEM", "HOLD_ITEMS", "HOLD_RESULT", "IS_PLAIN", "IS_SAME", "MADE", "MADE_ITEMS",
-    "METHOD_OF", "MODULES_OF", "MRO_METHOD_OF", "MRO_OF", "OPERATE", "OWN", "POPPED", "SOLVE_OF", "TAKEN", "wrap",
+    "ATTRIBUTE_OF", "BASES_OF", "BASE_OF", "CLASS_OF", "DEFAULTS", "DICT_OF", "HELD_ITEM", "HELD_PARAMETER",
+    "HOLD_ATTRIBUTE", "HOLD_CELL", "HOLD_GLOBAL", "HOLD_ITEM", "HOLD_ITEMS", "HOLD_RESULT", "IS_PLAIN", "IS_SAME",
+    "MADE", "MADE_ITEMS", "METHOD_OF", "MODULES_OF", "MRO_METHOD_OF", "MRO_OF", "OF_VARIABLES", "OPERATE", "OWN",
+    "POPPED", "SOLVE_OF", "TAKEN", "wrap",
 ]  # fmt: skip
 
 MADE, MADE_ITEMS = "codipy: made", "codipy: made_items"  # names that no source can say
@@ -58,12 +59,17 @@ TAKEN, POPPED = "codipy: taken", "codipy: popped"
 OPERATE = "codipy: operate"
 DEFAULTS = "codipy: defaults"  # a constant that becomes the default arguments of the function, see `functions.py`
 CLASS_OF, SOLVE_OF, METHOD_OF = "codipy: class_of", "codipy: solve_of", "codipy: method_of"
+ATTRIBUTE_OF = "codipy: attribute_of"
 MODULES_OF, IS_SAME, DICT_OF = "codipy: modules_of", "codipy: is_same", "codipy: dict_of"
 MRO_OF, MRO_METHOD_OF, BASES_OF, BASE_OF = "codipy: mro_of", "codipy: mro", "codipy: bases_of", "codipy: base_of"
 _ATTRIBUTES_OF = {  # what is something else there
     "__base__": BASE_OF, "__bases__": BASES_OF, "__class__": CLASS_OF, "__dict__": DICT_OF, "__mro__": MRO_OF,
     "modules": MODULES_OF,
 }  # fmt: skip
+# What a variable has and its plain value has not, beside functions, which refuse themselves in rebuilt code.
+OF_VARIABLES = frozenset((
+    "fraction", "gradient", "identifier", "identity", "is_active", "mantissa", "scale", "single", "tangent", "value",
+))  # fmt: skip
 # Of factors that SciPy has of sparse matrices, and of classes.
 _METHODS_OF = {"mro": MRO_METHOD_OF, "solve": SOLVE_OF}
 _UNASKED = ("astype", "choose", "clip", "dot")  # methods of plain arrays that do not ask what is active
@@ -467,6 +473,8 @@ class _Wrapper:
         if isinstance(node, ast.Attribute) and self._may_be_method(node):
             if node.attr in _METHODS_OF:
                 return self._call(_METHODS_OF[node.attr], [node.value], node)
+            if node.attr in OF_VARIABLES:
+                return self._call(ATTRIBUTE_OF, [node.value, ast.Constant(node.attr)], node)
             if node.attr in _UNASKED or id(node) in self._asking:
                 return self._call(METHOD_OF, [node.value, ast.Constant(node.attr)], node)
         if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
