@@ -11,6 +11,7 @@ import pytest
 from scipy.optimize import minimize
 
 import codipy
+from codipy.active.recordings.recognised import recognised
 from codipy.errors import ActiveError
 from tests.strategies import each_strategy
 
@@ -390,6 +391,25 @@ def test_what_is_equal_and_depends_on_nothing_kept_is_differentiated():
     np.testing.assert_allclose(codipy.grad(model.smoothed)(POINT), [1.0, 1.0])
     assert model.mean == 1.9
     np.testing.assert_allclose(codipy.grad(model.scaled)(POINT), [3.0, 3.0])
+
+
+def test_a_table_of_gradients_is_none_of_the_function():
+    def f(x):
+        return x[0] * x[1] * len(f"{x[0]:.3f}")
+
+    def inside(x):
+        table = {}
+        if "a" not in table:
+            table["a"] = f(x)
+        return table["a"]
+
+    best, counts = {}, []
+    for name, function in (("outside", f), ("inside", inside)):
+        before = recognised[0]
+        if name not in best:
+            best[name] = codipy.grad(function)(POINT)
+        counts.append(recognised[0] - before)
+    assert counts[0] == 0 < counts[1]
 
 
 def test_generators_of_random_numbers_go_on_as_in_the_plain_run():
