@@ -41,6 +41,7 @@ cdef void release_uses(BaseReal x) noexcept
 cdef object callable_of(int code)
 # The value of an operation by Python's own callable: its exceptions, infinities and NaN, and rows without a C twin.
 # Its arguments go by value: an address that leaves the operators keeps gcc from holding the numbers in registers.
+cdef void forget_flags(int code, double x, double y, double z) noexcept
 cdef double python_value(int code, int n, double x, double y, double z) except? -1.0
 # 1: `number` is the value of o, which is no Real; 0: o is no real number.
 cdef int as_number(PyObject* o, double* number) except -1

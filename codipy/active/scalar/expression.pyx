@@ -28,6 +28,11 @@ from codipy.errors import TapeError
 from codipy.operations import TABLE
 from codipy.operations.callables import python_callable
 
+cdef extern from "codipy/programs/flags.h" nogil:
+    int flags_raised()
+    void flags_clear()
+    void flags_raise(int flags)
+
 cnp.import_array()
 
 cdef extern from "codipy/inline.h":
@@ -157,7 +162,23 @@ cdef object callable_of(int code):
     return callables[code]
 
 
+cdef void forget_flags(int code, double x, double y, double z) noexcept:
+    """Clear the processor's flags that an operation has set: NumPy would tell of them after a loop over objects.
+
+    Python looks at the operands of many before it computes. Flags that were set before stay, but for the same ones.
+    """
+    cdef int raised = flags_raised(), own
+    if not raised:
+        return
+    flags_clear()
+    op_value_any(code, x, y, z)
+    own = flags_raised()
+    flags_clear()
+    flags_raise(raised & ~own)
+
+
 cdef double python_value(int code, int n, double x, double y, double z) except? -1.0:
+    forget_flags(code, x, y, z)
     function = callables[code]
     if function is None:
         return op_value_any(code, x, y, z)

@@ -18,7 +18,7 @@ from codipy.active.core.base_real cimport (
 from codipy.active.recordings.over cimport may_leave
 from codipy.active.scalar.carried cimport carry, tangents_of
 from codipy.active.scalar.expression cimport (
-    as_number, combine, identify, identify_new, python_value, readmit, release_here, release_uses)
+    as_number, combine, forget_flags, identify, identify_new, python_value, readmit, release_here, release_uses)
 from codipy.active.scalar.kinds cimport (
     DOUBLE, PYTHON, SINGLE, apply_mixed, apply_to_list, beside_fraction, compare, formats, is_fraction, is_of_python,
     kind_of, numpy_value, operand_kind, plain_operation, plain_scalar, record)
@@ -108,6 +108,7 @@ cdef inline object apply(int code, int n, PyObject* x, PyObject* y, PyObject* z,
     value = op_value(code, u[0], u[1] if n > 1 else 0.0, u[2] if n > 2 else 0.0)
     if op_python_value[code] or not (op_total[code] or isfinite(value)):
         if code == OP_POWER and not of_math and u[0] < 0.0 and value != value and u[1] == u[1]:
+            forget_flags(code, u[0], u[1], 0.0)
             return complex_power(<object>x, <object>y)
         value = python_value(code, n, u[0], u[1] if n > 1 else 0.0, u[2] if n > 2 else 0.0)
     return recorded(code, n, operands, u, value, PYTHON)
