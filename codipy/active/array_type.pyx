@@ -33,7 +33,7 @@ from codipy.tape.activity cimport current, is_passive
 from codipy.tape.provenance.watching cimport watcher
 
 from codipy.active.doors import door, method as ndarray_method
-from codipy.active.messages.callers import in_rebound_code
+from codipy.active.messages.callers import in_rebound_code, is_storing
 from codipy.active.recordings.recognised import note_taken
 from codipy.active.scalar.kinds import ClassOf, matched_as_ndarray
 from codipy.tape.signatures import Signature
@@ -483,6 +483,8 @@ cdef class Array(BaseArray):
             box = np.empty((), dtype=object)        # a sparse matrix then leaves `matrix @ x` to x
             box[()] = self
             return box
+        if self.is_active and current() != NULL and is_storing(sys._getframe()):
+            return door("boxed")(self)      # into an array of objects; one of numbers asks each Real for a float
         if dtype is not None and np.dtype(dtype).kind in "iub":
             return self.astype(dtype)       # a step function, whose result has no derivative to lose
         demand_passive(self, "np.asarray() of an active Array, or a function that calls it,",

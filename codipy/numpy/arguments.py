@@ -12,7 +12,7 @@ from codipy.active.array import Array, Real, gather, identifiers, is_complex_var
 from codipy.active.arrays.elementwise_door import overlap
 from codipy.active.arrays.plain import is_writable, stand_in
 from codipy.active.doors import door
-from codipy.active.messages.callers import in_rebound_code, refused_out
+from codipy.active.messages.callers import asked_by_users, refused_out
 from codipy.active.recordings import status
 from codipy.errors import ActiveError
 
@@ -131,12 +131,12 @@ def is_of_objects(x):
 def sees_objects(x):
     """Whether NumPy computes with each element of x as it is, in the plain run, too.
 
-    In code that is not rebuilt an array of objects that are Reals is what NumPy makes of a list of them: of the list of
-    numbers in the plain run it makes an array of numbers.
+    In code that is not rebuilt, as of a library, an array of objects that are Reals is what NumPy makes of a list of
+    them: of the list of numbers in the plain run it makes an array of numbers.
     """
     if not isinstance(x, np.ndarray) or x.dtype != object:
         return False
-    return is_of_objects(x) or not _holds(x) or in_rebound_code()
+    return is_of_objects(x) or not _holds(x) or asked_by_users()
 
 
 def _is_object(x):

@@ -130,7 +130,7 @@ _PRODUCTS = {"dot", "einsum", "inner", "linalg.matmul", "linalg.multi_dot", "lin
 
 
 # Of arrays of objects they are made of the operators of the elements; others look at dtypes or call methods.
-_OF_OPERATORS = {"convolve", "correlate", "dot", "einsum", "inner", "kron", "outer", "tensordot", "vdot"}
+_OF_OPERATORS = {"clip", "convolve", "correlate", "dot", "einsum", "inner", "kron", "outer", "tensordot", "vdot"}
 # Their operands are whatever the user's function takes.
 CALLING = {"apply_along_axis", "apply_over_axes", "piecewise"}
 

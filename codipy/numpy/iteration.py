@@ -99,7 +99,7 @@ class vectorize(np.vectorize):
         rows = zip(*(_elements(x, given, shape) for x, given in zip(operands, args)))
         results = [first] if self.cache and first is not None else []
         results += [func(*row) for row in itertools.islice(rows, len(results), None)]
-        several = type(results[0]) is tuple if results else len(self.otypes) > 1
+        several = len(self.otypes) > 1 if self.otypes else isinstance(first, tuple)
         columns = list(zip(*results, strict=True)) if several else [results]
         if not results:
             columns = [()] * len(self.otypes)

@@ -19,7 +19,8 @@ from codipy.active.array import Array, Real, from_nested, is_complex_variable
 from codipy.active.messages.callers import is_of_library
 from codipy.active.scalar.kinds import converted
 from codipy.numpy import sparse
-from codipy.numpy.allocation import given, holds_movable
+from codipy.numpy.allocation import as_numbers, given, holds_movable
+from codipy.numpy.arguments import sees_objects
 
 __all__ = ["answers", "compares", "in_place", "operate"]
 
@@ -131,6 +132,10 @@ def in_place(x, other):
     is_complex = isinstance(other, numbers.Complex) and not isinstance(other, numbers.Real)
     if is_complex or getattr(dtype, "kind", None) == "c":
         raise TypeError(f"Cannot cast ufunc output from complex128 to {x.dtype} with casting rule 'same_kind'")
+    if isinstance(other, np.ndarray) and other.dtype == object:
+        if sees_objects(other):
+            raise TypeError(f"Cannot cast ufunc output from objects to {x.dtype} with casting rule 'same_kind'")
+        return as_numbers(other)
     if isinstance(other, (np.ndarray, np.generic, str, bytes, complex)):
         return NotImplemented
     if hasattr(type(other), "__array_ufunc__"):

@@ -18,6 +18,7 @@ from . import differentiable, registry, sparse, special, ufunc_methods
 from .arguments import (
     apart,
     assign,
+    each,
     fillable,
     gather_tree,
     holds_active,
@@ -333,14 +334,9 @@ def _on_values(ufunc, method, inputs, kwargs, outs):
 
 
 def computes_objects(ufunc, inputs, outs):
-    """Whether NumPy computes with objects as they are, one by one: a function of `np.frompyfunc` sees them always.
-
-    Of floats it can ask no method, as `sin`: where that is wanted of variables, they are numbers.
-    """
-    if is_of_python(ufunc):
+    """Whether NumPy computes with objects as they are, one by one: a function of `np.frompyfunc` sees them always."""
+    if is_of_python(ufunc) or any(map(sees_objects, inputs)):
         return True
-    if any(map(sees_objects, inputs)):
-        return any(map(is_of_objects, inputs)) or not holds_active(inputs) or _has_loop(ufunc)
     return outs is not None and any(isinstance(x, np.ndarray) and x.dtype == object for x in inputs) and any(
         isinstance(out, np.ndarray) and out.dtype == object for out in outs)  # fmt: skip
 
@@ -352,7 +348,7 @@ def is_of_python(ufunc):
 
 @cache
 def _has_loop(ufunc):
-    """Whether the loop of NumPy's ufunc for objects takes floats of Python."""
+    """Whether the loop of NumPy's ufunc for objects takes floats of Python, of which it can ask no method, as `sin`."""
     try:
         ufunc(*[np.array([[1.0]], object)] * ufunc.nin)
     except (AttributeError, TypeError):
@@ -365,6 +361,8 @@ def on_objects(ufunc, method, inputs, kwargs, outs, boxing):
     if method == "at" and not isinstance(inputs[0], np.ndarray):
         return ufunc.at(np.array(inputs[0].value), *inputs[1:])  # into which NumPy puts no objects
     inputs = tuple(map(boxing, inputs))
+    if not (is_of_python(ufunc) or _has_loop(ufunc) or any(map(is_of_objects, inputs))):
+        inputs = [each(plain, x) if isinstance(x, np.ndarray) and x.dtype == object else x for x in inputs]
     if "where" in kwargs:
         kwargs["where"] = value_tree(kwargs["where"])
     if outs is None:

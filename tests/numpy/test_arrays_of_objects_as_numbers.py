@@ -6,6 +6,7 @@ numbers of them: by `astype`, by a dtype, and in an array of numbers that they a
 source on NumPy: bits of the value, and central differences.
 """
 
+import math
 import warnings
 
 import numpy as np
@@ -99,6 +100,37 @@ def of_complex_aliases(x):
     return np.sum(np.abs(z.astype(complex))) + abs(np.concatenate([z, x])[4])
 
 
+def of_filled_objects(x):
+    o, rows, two = np.empty(2, object), np.empty((2, 3), object), np.empty(2, object)
+    o[:] = [x[:1], x[1:]]
+    rows[0], rows[1] = x * 2.0, 1.0
+    two[:] = [x[:2], x[1:]]
+    numbers = np.empty(3, object)
+    numbers[:] = x
+    numbers[::-2][:] = x[:2] * 3.0
+    numbers[1:2] = [x[2]]
+    numbers[x > 1.0] = x[x > 1.0] * 2.0
+    return np.sum(o[0]) * np.prod(o[1]) + np.sum(rows * rows) + np.sum(two[0] * two[1]) + np.prod(numbers)
+
+
+def of_errors_of_objects(x):
+    """Floats have no methods, and an array of numbers takes no objects in place."""
+    o, u, found = square(x), x * 1.0, 0.0
+    for k, act in enumerate((lambda: np.exp(o), lambda: np.sqrt(o - 3.0), lambda: np.hypot(o, x), lambda: u.__iadd__(o),
+                             lambda: np.add(u, o, out=u), lambda: u[:2].__imul__(o[:2]))):  # fmt: skip
+        try:
+            found = found + np.sum(act())
+        except (TypeError, AttributeError):
+            found = found + x[0] * (k + 1.0)
+    return found + np.sum(u)
+
+
+def of_tuples(x):
+    pairs = np.vectorize(lambda a: (a, a * a), otypes=[object])(x)
+    rows = np.vectorize(lambda a: np.array([a, a * a]), otypes=[object])(x)
+    return pairs[0][1] + pairs[2][0] * np.vstack(rows)[:, 1].sum() + np.sum(np.clip(square(x), x - 0.1, x + 0.1))
+
+
 def objects_without_axes(x):
     o = np.empty((), object)
     o[()] = x[0] * x[1]
@@ -162,6 +194,9 @@ PROGRAMS = {
     "lists": of_lists,
     "lists of float32": of_single_lists,
     "different lengths": of_different_lengths,
+    "filled": of_filled_objects,
+    "errors": of_errors_of_objects,
+    "tuples": of_tuples,
     "complex": of_complex_parts,
     "complex aliases": of_complex_aliases,
 }
@@ -265,3 +300,38 @@ def test_arrays_of_reals_in_code_that_is_not_rebuilt_are_numbers():
     y.gradient = 1.0
     tape.evaluate()
     np.testing.assert_allclose(x.gradient, np.sqrt(2.0) * np.ones(2))
+
+
+EXCEPTIONAL = {
+    "1 / a": lambda a: 1.0 / a,
+    "0 ** (a - 1)": lambda a: 0.0 ** (a - 1.0),
+    "2 % a": lambda a: 2.0 % a,
+    "2 // a": lambda a: 2.0 // a,
+    "log": lambda a: math.log(a),
+    "sqrt": lambda a: math.sqrt(a - 1.0),
+    "exp": lambda a: math.exp(a + 1000.0),
+    "(a + 10) ** 400": lambda a: (a + 10.0) ** 400.0,
+    "(a + 1e308) * 10": lambda a: (a + 1e308) * 10.0,
+    "inf - inf": lambda a: (a + math.inf) - math.inf,
+}
+
+
+@pytest.mark.parametrize("operation", EXCEPTIONAL.values(), ids=EXCEPTIONAL)
+def test_errors_of_pythons_floats_leave_no_flag_that_numpy_warns_of(operation):
+    def caught(a):
+        try:
+            return operation(a)
+        except (ArithmeticError, ValueError):
+            return 3.0 + a
+
+    def f(x):
+        with warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always")
+            np.frompyfunc(caught, 1, 1)(x)
+        messages.append([str(one.message) for one in given])
+        return np.sum(x)
+
+    messages = []
+    f(np.array([0.0, 0.7]))
+    codipy.grad(f)(np.array([0.0, 0.7]))
+    assert messages[0] == messages[1]

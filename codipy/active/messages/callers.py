@@ -17,8 +17,9 @@ import numpy as np
 
 from codipy.active.messages.instead import instead_of, is_rebuilt, is_rebuilt_anyhow
 
-__all__ = ["frames_of_users", "in_rebound_code", "is_at_operator", "is_of_library", "is_ours", "is_users", "place",
-           "refusal", "refused_operand", "refused_out", "runs_recorded", "top"]  # fmt: skip
+__all__ = ["asked_by_users", "frames_of_users", "in_rebound_code", "is_at_operator", "is_of_library", "is_ours",
+           "is_storing", "is_users", "place", "refusal", "refused_operand", "refused_out", "runs_recorded",
+           "top"]  # fmt: skip
 
 _HERE = Path(__file__).resolve().parents[2]
 _RECORDINGS = "recording.py", "problem.py"  # of ours, where drivers run functions
@@ -66,6 +67,18 @@ def in_rebound_code():
     """
     # 0.11 us for each function on the stack; a walk that ended before the last would now and then give another text.
     return any(map(_rebinds, _frames(sys._getframe())))
+
+
+def asked_by_users():
+    """Whether rebound code runs here, and what has called codipy is no library that is as it was.
+
+    Returns
+    -------
+    bool
+        What is computed is what that code says, and not what NumPy makes of a list in a library.
+    """
+    frame = next((frame for frame in _frames(sys._getframe()) if not _is_ours(frame)), None)
+    return frame is not None and is_users(frame) and in_rebound_code()
 
 
 def frames_of_users(frame):
@@ -235,6 +248,11 @@ def is_at_operator(frame):
     if name == "BINARY_OP":
         return code[frame.f_lasti + 1] < _INDEX
     return name.startswith(("BINARY_", "INPLACE_")) and name not in ("BINARY_SUBSCR", "BINARY_SLICE")
+
+
+def is_storing(frame):
+    """Whether a frame assigns to an element or to a part, ``a[...] = x``."""
+    return frame.f_lasti >= 0 and frame.f_code.co_code[frame.f_lasti] in _STORES
 
 
 def _is_in_place(frame):

@@ -5,6 +5,7 @@ They are built-in functions with the operation code as their `self`, which the i
 `math`. Rejected: a Python or Cython function for each row, which is a second place to edit, and callable objects,
 which the interpreter does not specialise.
 """
+import sys
 from types import MethodType
 
 import numpy as np
@@ -25,7 +26,7 @@ from codipy.operations.kernels cimport op_arity, op_python_value, op_value_any
 from codipy.active.doors import door
 from codipy.active.scalar.given import number_of
 from codipy.active.identified import identifier_of
-from codipy.active.scalar.kinds import ClassOf
+from codipy.active.scalar.kinds import ClassOf, type_of
 from codipy.active.scalar.methods import METHODS
 from codipy.operations import BY_NAME, TABLE
 
@@ -153,7 +154,7 @@ cdef class Method:
     """Method(function)
     --
 
-    A function of the table as a method of Real, for NumPy's object arrays and for ``x.sin()``.
+    A function of the table as a method of Real, for NumPy's arrays of objects in code that is not rebuilt.
     """
     cdef readonly object function
 
@@ -161,7 +162,16 @@ cdef class Method:
         self.function = function
 
     def __get__(self, x, owner):
-        return self.function if x is None else MethodType(self.function, x)
+        if x is None:
+            return self.function
+        if "__rebound__" in sys._getframe().f_builtins:
+            self.refuse(x)
+        return MethodType(self.function, x)
+
+    cdef int refuse(self, Real x) except -1:
+        """Raise in rebound code, where an array of objects is one in the plain run, too, and its floats have no such."""
+        name = self.function.__name__
+        raise AttributeError(f"'{type_of(x).__name__}' object has no attribute {name!r}", name=name, obj=x)
 
 
 FUNCTIONS = {row.name: make_function(row, row.math_name or row.name) for row in TABLE}
