@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from contextlib import contextmanager
 
 __all__ = ["signals_waiting", "take_signals"]
@@ -12,18 +13,27 @@ _ENDS = [getattr(signal, name) for name in ("SIGHUP", "SIGINT", "SIGTERM") if ha
 
 @contextmanager
 def signals_waiting():
-    """Let them wait for as long as this lasts, in this thread and in the process that is started."""
-    if not hasattr(signal, "pthread_sigmask"):
+    """Let those that Python handles wait for as long as this lasts.
+
+    Rejected: to block them, since that is done for one thread, and the system hands them to another one.
+    """
+    if threading.current_thread() is not threading.main_thread():      # which alone is interrupted
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
+    came = []
+    before = {end: signal.signal(end, lambda number, frame: came.append((number, frame)))
+              for end in _ENDS if callable(signal.getsignal(end))}  # fmt: skip
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for end, handler in before.items():
+            signal.signal(end, handler)
+        for number, frame in came:
+            before[number](number, frame)
 
 
 def take_signals():
-    """Take them again in the process that was started."""
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDS)
+    """Take them as a process does that has just begun, in a copy of this one."""
+    for end in _ENDS:
+        if callable(signal.getsignal(end)):
+            signal.signal(end, signal.default_int_handler if end == signal.SIGINT else signal.SIG_DFL)

@@ -21,7 +21,6 @@ from codipy.laboratory.bandwidth import Bandwidth
 from codipy.laboratory.plan import PLAIN
 from codipy.laboratory.resident import Mark, trim
 from codipy.laboratory.sampled import passive_shares, sampled
-from codipy.laboratory.waiting import take_signals
 from codipy.numpy.rules.factors import import_lapack
 from codipy.tools.arguments.leaves import join
 from codipy.tools.comparison.measuring import (
@@ -211,7 +210,6 @@ def _timeline(problem, tape):
 def main():
     """Answer the request in the file that is the first word of the command line into that of the second."""
     os.environ[RUNNING] = "1"      # before the request is read: it may run the user's script
-    take_signals()
     end_with(os.dup(0))
     with open(os.devnull, "rb") as nothing:      # the user's function reads nothing
         os.dup2(nothing.fileno(), 0)
