@@ -26,6 +26,7 @@ from codipy.numpy.arguments import (
     is_of_objects,
     laid_identifier_tree,
     laid_out,
+    like_objects,
     rebuilt,
     value_leaf,
 )
@@ -114,7 +115,7 @@ class Shown(views.Shown):
         if type(x) is Complex:
             return x.value
         if type(x) is not ComplexArray:
-            return super()._stand_in(x if type(x) is Array or self.as_they_are else _leaf_value(x))
+            return super()._stand_in(x if type(x) is Array or self.as_they_are else like_objects(_leaf_value(x), x))
         for known, array in self.pairs:
             if array is x:
                 return known

@@ -414,6 +414,9 @@ def _filled(values, fill_value):
 
 @functools.wraps(np.linspace, updated=())
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, **kwargs):
+    if sees_objects(start) or sees_objects(stop):
+        start, stop = map(door("as objects"), (start, stop))
+        return np.linspace(start, stop, num, endpoint, retstep, dtype, axis, **kwargs)
     if any(type(x) in _MOVABLE or isinstance(x, (list, tuple)) for x in (start, stop)) and (
         any(_is_of_complex(x, None) for x in (start, stop)) or dtype is not None and np.dtype(dtype).kind == "c"
     ):
@@ -455,6 +458,9 @@ def _in(x, dtype):
 
 @functools.wraps(np.logspace, updated=())
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, **kwargs):
+    if any(map(sees_objects, (start, stop, base))):
+        start, stop, base = map(door("as objects"), (start, stop, base))
+        return np.logspace(start, stop, num, endpoint, base, dtype, **kwargs)
     start, stop, base = map(_gathered, (start, stop, base))
     if not any(type(x) is Real for x in (start, stop, base)):
         return fresh(np.logspace(start, stop, num, endpoint, base, dtype, **kwargs))

@@ -19,8 +19,8 @@ from codipy.errors import ActiveError
 __all__ = [
     "PLAIN", "apart", "assign", "bind", "call_with", "check_out", "copied", "each", "fillable", "gather_tree",
     "holds_active", "holds_array", "holds_complex", "holds_objects", "holds_variables", "identifier_tree",
-    "is_of_objects", "kept_by", "laid_identifier_tree", "laid_out", "parameters", "rebuilt", "refuse", "sees_objects",
-    "value_leaf", "value_tree",
+    "is_of_objects", "kept_by", "laid_identifier_tree", "laid_out", "like_objects", "parameters", "rebuilt", "refuse",
+    "sees_objects", "value_leaf", "value_tree",
 ]  # fmt: skip
 
 
@@ -137,6 +137,11 @@ def sees_objects(x):
     if not isinstance(x, np.ndarray) or x.dtype != object:
         return False
     return is_of_objects(x) or not _holds(x) or asked_by_users()
+
+
+def like_objects(value, x):
+    """The plain value of a leaf, as an array of objects where NumPy sees one: results are of objects, too."""
+    return value.astype(object) if value is not x and sees_objects(x) else value
 
 
 def _is_object(x):

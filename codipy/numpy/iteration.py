@@ -13,7 +13,7 @@ from codipy.active.array import Array
 from codipy.active.doors import door
 from codipy.active.recordings import status
 from codipy.numpy.allocation import arange, array, asarray, fresh, holds_movable, linspace
-from codipy.numpy.arguments import gather_tree, holds_active, identifier_tree, refuse, value_leaf
+from codipy.numpy.arguments import gather_tree, holds_active, identifier_tree, like_objects, refuse, value_leaf
 from codipy.numpy.rules.building import in_memory
 
 __all__ = ["broadcast", "c_", "ndenumerate", "nditer", "r_", "vectorize"]
@@ -163,7 +163,7 @@ class _Joiner:
         items = [_item(x) for x in (key if isinstance(key, tuple) else (key,))]
         if items and isinstance(items[0], str) and items[0] in ("r", "c") and any(map(holds_movable, items)):
             refuse("r_", "a matrix cannot be active: leave the directive away")
-        values = self._original[tuple(map(_value, items))]
+        values = self._original[tuple(like_objects(_value(x), x) for x in items)]
         if not any(map(holds_movable, items)):
             return fresh(values)
         if values.dtype == object:

@@ -64,9 +64,6 @@ def _fix(func, args, kwargs):
     return np.floor(x, out=np.ceil(x, out=out), where=np.greater_equal(x, 0))
 
 
-_ONE_AND_A_HALF = np.array([1.5])
-_SEES_WHAT_IT_WROTE = np.fix(_ONE_AND_A_HALF, _ONE_AND_A_HALF)[0] == 2.0
-
 _OF_TWO = {np.allclose, np.array_equal, np.array_equiv, np.isclose}  # which say whether they are equal
 _OF_VALUES = {np.around, np.round, np.fix, np.array2string, np.array_repr, np.array_str}  # of which keys are made
 
@@ -77,7 +74,7 @@ _DECISIONS = {func: decision(f"np.{name}", partial(_again, func))
 
 FUNCTIONS = {name: on_values for names in KINDS.values() for name in names.split()}
 FUNCTIONS |= dict.fromkeys(["may_share_memory", "shares_memory"], _on_memory)
-if _SEES_WHAT_IT_WROTE:
+if np.lib.NumpyVersion(np.__version__) < "2.4.0":
     FUNCTIONS["fix"] = _fix
 if hasattr(np, "in1d"):  # gone from NumPy 2.4
     FUNCTIONS["in1d"] = on_values

@@ -15,7 +15,7 @@ from codipy.active.array import Array, from_nested
 from codipy.active.arrays.plain import is_view_of, is_writable, shown_as, stand_in
 from codipy.active.scalar.real import Real
 
-from .arguments import fillable, gather_tree, rebuilt, sees_objects, value_leaf
+from .arguments import fillable, gather_tree, like_objects, rebuilt, value_leaf
 from .names import there
 
 __all__ = ["DATA", "Shown", "as_strided"]
@@ -82,10 +82,7 @@ class Shown:
         if type(x) is not Array:
             if not isinstance(x, np.ndarray):
                 return value_leaf(x)
-            if x.dtype == object and not self.as_they_are:
-                value = value_leaf(x)
-                if value is not x:
-                    x = value.astype(object) if sees_objects(x) else value  # of objects NumPy's result is objects, too
+            x = x if self.as_they_are else like_objects(value_leaf(x), x)
             self.pairs.append((x, None))
             return x
         for plain, array in self.pairs:
