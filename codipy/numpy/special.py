@@ -90,10 +90,11 @@ _TWO = {
     "_nbinom_skewness": ("-w / (2 * x)", "w * (0.5 / (1 - y) - 1 / (2 - y))"),
     "_nbinom_kurtosis_excess": ("-w / x", "(2 * y - y * y) / (x * (1 - y)**2)"),
     "poch": ("rising_slope(x, y, w)", "w * sp.psi(x + y)"),
-    "xlogy": ("np.log(y)", "x / y"),
-    "xlog1py": ("np.log1p(y)", "x / (1 + y)"),
-    "rel_entr": ("np.log(x / y) + 1", "-x / y"),
-    "kl_div": ("np.log(x / y)", "1 - x / y"),
+    # Where x is 0 all are 0 whatever y is, also at the end of its range.
+    "xlogy": ("np.log(y)", "x / np.where(np.equal(x, 0) & np.equal(y, 0), 1, y)"),
+    "xlog1py": ("np.log1p(y)", "x / np.where(np.equal(x, 0) & np.equal(y, -1), 1, 1 + y)"),
+    "rel_entr": ("np.log(x / y) + 1", "-x / np.where(np.equal(x, 0) & np.equal(y, 0), 1, y)"),
+    "kl_div": ("np.log(x / y)", "1 - x / np.where(np.equal(x, 0) & np.equal(y, 0), 1, y)"),
     "huber": ("np.maximum(np.abs(y) - x, 0)", "np.clip(y, -x, x)"),
     "pseudo_huber": (
         "y * (y / np.hypot(x, y)) * (y / (x + np.hypot(x, y))) ** 2",
@@ -207,8 +208,8 @@ _THREE = {
     ),
     "_beta_pdf": (
         "w * ((y - 1) / x - (z - 1) / (1 - x))",
-        "w * (np.log(x) - sp.psi(y) + sp.psi(y + z))",
-        "w * (np.log1p(-x) - sp.psi(z) + sp.psi(y + z))",
+        "np.where(np.equal(w, 0), 0, w * (np.log(x) - sp.psi(y) + sp.psi(y + z)))",
+        "np.where(np.equal(w, 0), 0, w * (np.log1p(-x) - sp.psi(z) + sp.psi(y + z)))",
     ),
     "bdtr": ("-", "-", "-binomial_density(x, y, z)"),
     "bdtrc": ("-", "-", "binomial_density(x, y, z)"),

@@ -9,7 +9,7 @@ from codipy.errors import ActiveError, UndifferentiableError
 from codipy.numpy import special as table
 from tests.strategies import each_strategy
 
-special = pytest.importorskip("scipy.special")
+special, stats = pytest.importorskip("scipy.special"), pytest.importorskip("scipy.stats")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 # Points where they are smooth; whole first arguments where orders must be.
@@ -363,3 +363,25 @@ def test_derivatives_to_the_third_keep_their_digits(name):
         np.testing.assert_allclose(found[:2], expected[:2], rtol=1e-8, atol=1e-11, err_msg=f"{x}")
         np.testing.assert_allclose(found[2], expected[2], rtol=1e-5, atol=1e-9, err_msg=f"{x}")
         assert second(x) == pytest.approx(found[1], rel=1e-8, abs=1e-11), x
+
+
+COUNTS, MEANS = np.array([0.0, 1.0, 3.0]), np.array([0.5, 1.2, 2.5])
+AT_NOTHING = {
+    "the deviance of counts": lambda m: 2.0 * np.sum(special.xlogy(COUNTS, COUNTS / m) - (COUNTS - m)),
+    "xlogy": lambda m: np.sum(special.xlogy(COUNTS, m)),
+    "xlog1py": lambda m: np.sum(special.xlog1py(COUNTS, COUNTS / m - 1.0)),
+    "rel_entr": lambda m: np.sum(special.rel_entr(COUNTS, COUNTS * m)),
+    "kl_div": lambda m: np.sum(special.kl_div(COUNTS, COUNTS * m)),
+    "beta.pdf by a": lambda m: np.sum(stats.beta.pdf([0.0, 1 / 3, 1.0], m + 2.0, 2.5)),
+    "beta.pdf by b": lambda m: np.sum(stats.beta.pdf([0.0, 1 / 3, 1.0], 2.5, m + 2.0)),
+}
+
+
+@pytest.mark.parametrize("f", AT_NOTHING.values(), ids=AT_NOTHING)
+def test_what_is_nothing_whatever_its_other_argument_is_has_a_slope_of_zero(f):
+    gradient = codipy.grad(f)(MEANS)
+    steps = 1e-6 * np.eye(3)
+    np.testing.assert_allclose(gradient, [(f(MEANS + h) - f(MEANS - h)) / 2e-6 for h in steps], rtol=1e-6, atol=1e-8)
+    second = codipy.hvp(f, (MEANS,), (np.ones(3),))[0]
+    expected = (codipy.grad(f)(MEANS + 1e-5) - codipy.grad(f)(MEANS - 1e-5)) / 2e-5
+    np.testing.assert_allclose(second, expected, rtol=1e-5, atol=1e-6)
