@@ -35,6 +35,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from codipy.active import FUNCTIONS, Real
+from codipy.active.recordings.recognised import note_equal
 from codipy.active.scalar.functions import extend
 from codipy.active.scalar.given import number_of
 from codipy.active.scalar.kinds import converted
@@ -137,6 +138,15 @@ _ROWS = {row.math_name or row.name: FUNCTIONS[row.name] for row in TABLE}
 _PASSIVE = {row.math_name or row.name: row.python for row in PASSIVE if row.math_name or row.name == "sign"}
 globals().update(_ROWS)
 globals().update({name: _on_values(python_callable(path)) for name, path in _PASSIVE.items()})
+
+
+@functools.wraps(math.isclose)
+def isclose(a, b, **tolerances):
+    found = math.isclose(_value(a), _value(b), **{name: _value(tolerance) for name, tolerance in tolerances.items()})
+    note_equal(found, True, [type(x) is Real and x.is_active for x in (a, b)])
+    return found
+
+
 
 
 def pow(x, y, /):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a plain run has left in a cache is refused where a derivative is lost with it; constants keep theirs of zero."""
 
+import bisect
 import functools
 import math
 import random
@@ -192,6 +193,45 @@ def test_a_cache_that_a_plain_run_has_filled_is_refused_and_named(name):
     assert f(POINT) == value and type(value) is np.float64  # nothing of the runs that looked for it stays
     if name not in ("global", "variables"):
         np.testing.assert_allclose(codipy.grad(make())(POINT), SLOPE, rtol=1e-14)
+
+
+class Rows:
+    """A table of two lists, whose keys are plain numbers."""
+
+    def __init__(self):
+        self.keys, self.values = [], []
+
+    def by_index(self, x):
+        key = [float(codipy.value(each)) for each in x]
+        if key in self.keys:
+            return self.values[self.keys.index(key)] + x @ x
+        self.keys.append(key)
+        self.values.append(energy(x))
+        return self.values[-1] + x @ x
+
+    def by_bisection(self, x):
+        key = [float(codipy.value(each)) for each in x]
+        at = bisect.bisect_left(self.keys, key)
+        if at == len(self.keys) or self.keys[at] != key:
+            self.keys.insert(at, key)
+            self.values.insert(at, energy(x))
+        return self.values[at] + x @ x
+
+
+BESIDE = {
+    "math.isclose": lambda: LastPoint(lambda x, y: all(map(math.isclose, x, y))).penalised,
+    "isclose of one": lambda: LastPoint(lambda x, y: math.isclose(x[0], y[0], rel_tol=1e-12)).penalised,
+    "index": lambda: Rows().by_index,
+    "bisect": lambda: Rows().by_bisection,
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_so_is_one_whose_result_is_used_beside_what_is_active(name):
+    f = BESIDE[name]()
+    f(POINT)
+    with pytest.raises(ActiveError, match=REFUSED):
+        codipy.grad(f)(POINT)
 
 
 DRIVERS = {

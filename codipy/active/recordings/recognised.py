@@ -20,7 +20,11 @@ __all__ = ["note_equal", "note_taken", "recognise", "recognised"]
 _FAR = 3  # frames: a key may be made by a function, of a generator
 _PASSED = ("codipy", "numpy", "scipy")
 _DRIVERS = ("codipy.tools.runs.recording", "codipy.tools.runs.problem")  # who calls these fills tables of gradients
-_LOOKING = frozenset(("get", "setdefault", "KeyError", "__contains__", "__missing__"))
+_LOOKING = frozenset((
+    "get", "setdefault", "KeyError", "__contains__", "__missing__", "index", "bisect", "bisect_left", "bisect_right",
+    "searchsorted",
+))  # fmt: skip
+_STORING = frozenset(("setdefault", "append", "insert", "insort", "insort_left", "insort_right", "appendleft"))
 
 recognised = [0]
 
@@ -55,4 +59,4 @@ def note_taken():
 def _fills_a_table(code):
     names = {step.opname for step in dis.get_instructions(code)}
     looks = "CONTAINS_OP" in names or not _LOOKING.isdisjoint(code.co_names)
-    return looks and ("STORE_SUBSCR" in names or "setdefault" in code.co_names)
+    return looks and ("STORE_SUBSCR" in names or not _STORING.isdisjoint(code.co_names))
