@@ -158,13 +158,13 @@ cdef int hold_down_to(container, int depth) except -1:
     if PyList_CheckExact(holder) or is_tuple(holder) or type(holder) is deque:
         keys = range(len(holder))
     elif isinstance(holder, dict):
-        keys = list(holder)
+        keys = list(dict.__iter__(holder))      # a class of the user's may have methods that count, or give something else
     else:
         return 0
     for key in keys:
         exchanged(item_of(holder, key))
         if depth > 0:
-            hold_down_to(holder[key], depth - 1)
+            hold_down_to(dict.__getitem__(holder, key) if isinstance(holder, dict) else holder[key], depth - 1)
     return 0
 
 
