@@ -28,7 +28,7 @@ def with_jacobians(*jacobians):
         tape = codipy.active_tape()
         if tape is None:
             return x[0] * x[1]
-        return tape.push_statement(x[0].value * x[1].value, x, jacobians)
+        return tape.push_statement(codipy.value(x[0]) * codipy.value(x[1]), x, jacobians)
 
     return product
 
@@ -193,7 +193,7 @@ def wrong_by(error):
         plain = codipy.active_tape() is None
         y = x * x
         if not plain:
-            y[1] = codipy.active_tape().push_statement(y[1].value, [x[1]], [2.0 * x[1].value * error])
+            y[1] = codipy.active_tape().push_statement(codipy.value(y[1]), [x[1]], [2.0 * codipy.value(x[1]) * error])
         return y
 
     return squares

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from codipy.active.array import Array
+from codipy.active.array import Array, Real
 from codipy.active.doors import door
 from codipy.active.recordings import status
 from codipy.numpy.allocation import arange, array, asarray, fresh, holds_movable, linspace
@@ -167,7 +167,7 @@ class _Joiner:
         if not any(map(holds_movable, items)):
             return fresh(values)
         if values.dtype == object:
-            return self._original[tuple(map(door("as objects"), items))]
+            return self._original[tuple(map(_objects_of, items))]
         if values.dtype.kind == "c":
             moved, numbers = door("complexes")().moved, door("complexes")().pair_identifiers
         else:
@@ -183,6 +183,10 @@ def _item(x):
             return linspace(start, x.stop, int(abs(step)))
         return arange(start, x.stop, step)
     return array(x) if isinstance(x, (list, tuple)) else x
+
+
+def _objects_of(x):
+    return np.array(x, object) if type(x) is Real else door("as objects")(x)  # a scalar of NumPy is one there, too
 
 
 def _zeros(x):

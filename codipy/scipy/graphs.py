@@ -21,7 +21,7 @@ _INSTEAD = {
     **dict.fromkeys(("shortest_path", "floyd_warshall", "dijkstra", "bellman_ford", "johnson", "yen"), _PATHS),
     "minimum_spanning_tree": "take the edges of the tree of codipy.value(weights), and their weights A[i, j]",
     "min_weight_full_bipartite_matching": "take the matching of codipy.value(weights), and its weights A[i, j]",
-    "laplacian": "write np.diag(A.sum(axis=0)) - A",
+    "laplacian": "write np.diag(np.ravel(A.sum(axis=0))) - A of an array, A = A.toarray()",
 }
 
 

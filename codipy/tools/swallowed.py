@@ -23,7 +23,7 @@ from codipy.active.messages.callers import is_users, place, top
 from codipy.errors import ActiveError, TapeError
 from codipy.tape.activity import active_tape
 
-__all__ = ["demand_none_swallowed", "forget", "raised", "said_before", "unnoticed", "watch"]
+__all__ = ["demand_none_swallowed", "forget", "raised", "refused_json", "said_before", "unnoticed", "watch"]
 
 _watched: weakref.WeakSet = weakref.WeakSet()  # the drivers' tapes
 raised: list = []  # of (reference to the tape, error), of recordings that run
@@ -82,16 +82,21 @@ def said_before(tape, error):
     where = place(users.tb_frame, users.tb_lineno)
     if type(error) is TypeError and str(error).endswith("is not JSON serializable") and (
             top(raiser.tb_frame) == "json" and is_active(raiser.tb_frame.f_locals.get("o"))):
-        return ActiveError(f"json was given an active number or array of codipy's ({where}): say codipy.value(x), and "
-                           ".tolist() of an array, or json.dumps(..., default=codipy.value) for numbers among others")
+        return refused_json(where)
     if type(error) is TypeError and "codipy.active." in str(error):
         return ActiveError(f"compiled code was given an array or number of codipy's ({where}): {error}. Write it with "
                            "NumPy's functions, or say codipy.value(x) where nothing is active or none is wanted")
     return error
 
 
+def refused_json(where):
+    """The error of `json` that is given variables at a place."""
+    return ActiveError(f"json was given an active number or array of codipy's ({where}): say codipy.value(x), and "
+                       ".tolist() of an array, or json.dumps(..., default=codipy.value) for numbers among others")
+
+
 def _kind(error):
-    return ActiveError if isinstance(error, ActiveError) else TapeError
+    return TapeError if isinstance(error, TapeError) else ActiveError
 
 
 def _caught_in(error):

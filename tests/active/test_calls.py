@@ -23,7 +23,7 @@ def test_products_of_active_and_plain_arrays(a, b, strategy):
 
     def f(x, y):
         product = x @ y
-        values.append(product.value)
+        values.append(codipy.value(product))
         return np.sum(product * seed)
 
     both = codipy.grad(f, argnums=(0, 1), strategy=strategy)(a, b)
@@ -52,9 +52,9 @@ def test_a_plain_factor_may_be_written_to_before_the_sweep():
 def test_products_with_what_has_no_derivative():
     with codipy.Tape() as tape:
         x = tape.register_input(A)
-        assert np.array_equal((x @ np.arange(4)).value, A @ np.arange(4))
+        assert np.array_equal(codipy.value(x @ np.arange(4)), A @ np.arange(4))
         z = x @ np.array([1j, 2j, 3j, 4j])      # a ComplexArray
-        assert z.is_active and np.array_equal(z.value, A @ np.array([1j, 2j, 3j, 4j]))
+        assert codipy.is_active(z) and np.array_equal(codipy.value(z), A @ np.array([1j, 2j, 3j, 4j]))
         with codipy.passive():
             assert not getattr(x @ B, "is_active", False)
         with pytest.raises(ValueError):

@@ -41,7 +41,7 @@ def wrong_under_primal(x):
     tape = codipy.active_tape()
     if tape is None or tape.strategy != "primal":
         return x[0] * x[1]
-    return tape.push_statement(x[0].value * x[1].value, x, [x[1].value, 7.0])
+    return tape.push_statement(codipy.value(x[0]) * codipy.value(x[1]), x, [codipy.value(x[1]), 7.0])
 
 
 def fails_under_simple(x):

@@ -11,6 +11,7 @@ import pytest
 import codipy
 from codipy.operations import TABLE
 from codipy.tools.rebinding.wrapping import OF_VARIABLES
+from tests.strategies import STRATEGIES
 
 X = np.array([0.7, -0.3, 1.9])
 
@@ -110,7 +111,7 @@ def test_they_are_those_of_the_plain_run(f):
     assert value == f(X.copy())
     expected = [(f(X + h) - f(X - h)) / 2e-6 for h in 1e-6 * np.eye(3)]
     np.testing.assert_allclose(gradient, expected, rtol=1e-7, atol=1e-8)
-    for strategy in ("auto", "primal-reuse", "simple"):
+    for strategy in STRATEGIES:
         np.testing.assert_allclose(codipy.grad(f, strategy=strategy)(X.copy()), gradient, rtol=1e-12)
 
 

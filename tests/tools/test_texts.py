@@ -108,6 +108,17 @@ def test_errors_name_the_variable_also_in_rebound_code():
 def test_json_of_an_active_number_says_what_to_write():
     with pytest.raises(ActiveError, match=r"json was given .* \(test_texts.py:.*default=codipy.value"):
         codipy.grad(lambda x: x * len(json.dumps({"loss": x})))(2.0)
+
+    def caught(x):
+        try:
+            json.dumps({"loss": float(x)})
+        except (TypeError, ValueError):
+            return x * 10.0
+        return x
+
+    assert caught(2.0) == 2.0
+    with pytest.raises(ActiveError, match="an error of codipy was caught .*json was given an active number"):
+        codipy.grad(caught)(2.0)
     text = '{"loss": 2.0, "rows": [[3.0]]}'
     f = codipy.value_and_grad(lambda x: x * len(json.dumps({"loss": float(x), "rows": [[x + 1.0]]},
                                                            default=codipy.value)))

@@ -141,7 +141,6 @@ _INSTEAD = {
     "numpy.ma": "a masked array cannot be active: keep mask and values apart and use `np.where(mask, ..., x)`",
     "numpy.matrixlib": "a matrix cannot be active: use an array of two axes, and `@`",
     "numpy.rec": "a structured array cannot be active: keep one array for each field",
-    "pandas": "pandas computes on ndarrays: take `.values` of the Series or DataFrame, and put `codipy.value(x)` into it",
 }
 
 

@@ -28,7 +28,10 @@ _STORES = {dis.opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE") if name i
 _FIELD = dis.opmap["STORE_ATTR"]  # of a record array
 _FIRST_IN_PLACE, _INDEX = 13, 26  # NB_INPLACE_ADD and NB_SUBSCR, of the arguments of BINARY_OP
 _ASYNC = 0x80 | 0x100 | 0x200  # CO_COROUTINE, CO_ITERABLE_COROUTINE, CO_ASYNC_GENERATOR
-_OWN_ADVICE = {"pandas"}  # libraries for which the caller knows better than to rebuild them
+_OWN_ADVICE = {  # libraries which it is of no use to rebuild
+    "pandas": "pandas computes on ndarrays: take `.values` of the Series or DataFrame; where no derivative is wanted, put "
+              "`codipy.value(x)` into it",
+}  # fmt: skip
 _REPLACED = {"eval", "exec", "float", "globals", "isinstance", "sum", "super", "type"}  # of the built-ins
 _DATA = (bool, bytes, complex, float, int, str, type(None), np.generic, np.ndarray)
 _PRIVATE = re.compile(r"(^|\.)_(?!_call__|_init__)")  # modules and functions that users do not call
@@ -125,7 +128,9 @@ def _explained(what, instead, frames):
     is_ours = "__rebound__" in library[-1].f_builtins
     if (better := instead_of(names, is_ours)) is not None:
         return f"{lost}: write {better}; {_VALUE}"
-    if package in sys.stdlib_module_names or package in _OWN_ADVICE or called.startswith("scipy.sparse.") or is_ours:
+    if package in _OWN_ADVICE:
+        return f"{lost}: {_OWN_ADVICE[package]}"
+    if package in sys.stdlib_module_names or called.startswith("scipy.sparse.") or is_ours:
         return f"{lost}: {instead}"
     if not is_rebuilt(names):
         return (f"{lost}: it ends in compiled code, so write it with NumPy's functions, or give it rules, "

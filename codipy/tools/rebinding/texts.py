@@ -6,9 +6,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import json as plain
+import sys
 
 from codipy.active import Real
+from codipy.active.messages.callers import place
+from codipy.numpy.arguments import holds_variables
 from codipy.numpy.modules import module_for
+from codipy.tools.swallowed import refused_json
 
 __all__ = ["FUNCTIONS", "json"]
 
@@ -34,7 +38,12 @@ def _writing(function):
         asked = None if default is None else lambda o: _with_floats(default(o))
         with contextlib.suppress(RecursionError):  # a list in itself, which `json` refuses in its own way
             obj = _with_floats(obj)
-        return function(obj, *args, default=asked, **options)
+        try:
+            return function(obj, *args, default=asked, **options)
+        except TypeError as error:
+            if not holds_variables(obj):
+                raise
+            raise refused_json(place(sys._getframe(1))) from error
 
     return write
 
