@@ -29,8 +29,8 @@ _FIELD = dis.opmap["STORE_ATTR"]  # of a record array
 _FIRST_IN_PLACE, _INDEX = 13, 26  # NB_INPLACE_ADD and NB_SUBSCR, of the arguments of BINARY_OP
 _ASYNC = 0x80 | 0x100 | 0x200  # CO_COROUTINE, CO_ITERABLE_COROUTINE, CO_ASYNC_GENERATOR
 _OWN_ADVICE = {  # libraries which it is of no use to rebuild
-    "pandas": "pandas computes on ndarrays: take `.values` of the Series or DataFrame; where no derivative is wanted, put "
-              "`codipy.value(x)` into it",
+    "pandas": "pandas computes on ndarrays: take `.values` of the Series or DataFrame; where no derivative is wanted, "
+              "put `codipy.value(x)` into it",
 }  # fmt: skip
 _REPLACED = {"eval", "exec", "float", "globals", "isinstance", "sum", "super", "type"}  # of the built-ins
 _DATA = (bool, bytes, complex, float, int, str, type(None), np.generic, np.ndarray)
