@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
+import inspect
 import io
 import random
 import warnings
@@ -183,7 +184,9 @@ class _Trial:
             for name, x in _items(other.before).items():
                 if x is place.it and isinstance(other, (Attributes, Slots, Class, Globals)):
                     return f"the {kind} {self._said(other, name).removeprefix('the variable ')}"
-        return f"a {kind}"
+        variables = getattr(inspect.unwrap(getattr(self._run, "__func__", self._run)), "__globals__", {})
+        name = next((name for name, x in variables.items() if x is place.it), None)
+        return f"a {kind}" if name is None else f"the {kind} {name}"
 
 
 def _keys(place):

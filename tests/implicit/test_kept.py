@@ -176,7 +176,7 @@ CACHES = {
     "object": (lambda: Table(repr).result, "the dict Table.table"),
     "filled": (lambda: Filled().energy, "Filled.table"),
     "listed": (lambda: Listed().energy, "the list Listed.values"),
-    "global": (lambda: of_global, "a dict"),
+    "global": (lambda: of_global, "the dict GLOBAL"),
     "variables": (lambda: of_variables, "the variable KEPT"),
     "cells": (of_cells, "a variable of an enclosing function"),
     "decorated": (decorated, "a dict"),

@@ -73,6 +73,9 @@ def _explained(plain, frame, x):
     for found, test in tries:
         if (said := _said(plain, found, test)) is not None:
             return said
+    if x is None and runs_recorded(frame):
+        return (f"what an earlier call has computed is used again ({place(frames[0])}), as from a cache, and its "
+                "derivative would be lost: compute it anew in each call, or empty the cache before")
     return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codipy.tools.arguments.choice import Choice
-from codipy.tools.callee import rebound
+from codipy.tools.callee import name_of, rebound
 from codipy.tools.derivatives.linearized import gradient_run
 from codipy.tools.pool import check_settings
 from codipy.tools.runs.recording import ForwardRun
@@ -164,8 +164,15 @@ def _run(f, args, kwargs, argnums, argnames, has_aux, strategy, granularity, reb
     choice = Choice(numbers, argnames, with_complex=True)
     if kept and (found := gradient_run(f, args, kwargs or {}, choice, has_aux, strategy, granularity)) is not None:
         return found
-    return Run(f, rebound(f) if rebind else f, choice, args, kwargs or {}, has_aux, settings, seeded=seeded,
-               kind=kind)
+    try:
+        return Run(f, rebound(f) if rebind else f, choice, args, kwargs or {}, has_aux, settings, seeded=seeded,
+                   kind=kind)
+    except (TypeError, ValueError) as error:
+        if len(args) == 1 and type(args[0]) is tuple:
+            raise TypeError(f"{name_of(f)} was given a tuple as its argument: codipy.vjp and codipy.linearize take "
+                            "arguments as the function does, vjp(f, x), and not in a tuple of all as jvp does. It "
+                            f"raised {type(error).__name__}: {error}") from error
+        raise
 
 
 class _Kept:
