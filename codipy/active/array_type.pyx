@@ -34,6 +34,7 @@ from codipy.tape.provenance.watching cimport watcher
 
 from codipy.active.doors import door, method as ndarray_method
 from codipy.active.messages.callers import in_rebound_code, is_storing
+from codipy.errors import TapeError
 from codipy.active.recordings.recognised import note_taken
 from codipy.active.scalar.kinds import ClassOf, matched_as_ndarray
 from codipy.tape.signatures import Signature
@@ -484,7 +485,10 @@ cdef class Array(BaseArray):
             box[()] = self
             return box
         if self.is_active and current() != NULL and is_storing(sys._getframe()):
-            return door("boxed")(self)      # into an array of objects; one of numbers asks each Real for a float
+            try:
+                return door("boxed")(self)      # into an array of objects; one of numbers asks each Real for a float
+            except TapeError:
+                pass                            # of another recording
         if dtype is not None and np.dtype(dtype).kind in "iub":
             return self.astype(dtype)       # a step function, whose result has no derivative to lose
         demand_passive(self, "np.asarray() of an active Array, or a function that calls it,",

@@ -486,9 +486,9 @@ def of_an_array(x):
 def test_functions_that_cannot_run_plainly_are_looked_at(f):
     """NumPy's arrays and numbers have no ``.value``: the line is that which the block names."""
     x = np.array([1.5, 2.0, 3.0])
-    alone = codipy.debug(f, x)
+    alone = codipy.debug(f, x, rebind=False)
     with codipy.debug(show=False) as block:
-        codipy.grad(f)(x)
+        codipy.grad(f, rebind=False)(x)
     lost, known = ([finding for finding in report.findings if finding.kind == "plain"] for report in (alone, block))
     assert [(finding.text, finding.line) for finding in lost] == [(finding.text, finding.line) for finding in known]
     assert len(lost) == 1 and "its derivative is lost" in lost[0].text and "# lost" in str(lost[0].line)
