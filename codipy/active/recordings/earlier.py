@@ -75,7 +75,8 @@ def _explained(plain, frame, x):
             return said
     if x is None and runs_recorded(frame):
         return (f"what an earlier call has computed is used again ({place(frames[0])}), as from a cache, and its "
-                "derivative would be lost: compute it anew in each call, or empty the cache before")
+                f"derivative would be lost: compute it anew in each call, or empty the cache before{_given_back()}. In "
+                f"the words of tapes: {plain}")
     return None
 
 

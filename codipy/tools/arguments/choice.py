@@ -80,12 +80,10 @@ class Choice:
 
     def check(self, args, f):
         """Raise unless there are arguments at all the positions."""
-        if not args and self.last == 0:
-            raise TypeError(f"{name_of(f)} got no arguments: they are given where the derivative is asked for, which "
-                            "of codipy.sparsity is with the function, sparsity(f, x)")
         if len(args) <= self.last:
+            with_f = "" if args else "; codipy.sparsity takes it with the function, sparsity(f, x)"
             raise TypeError(f"{name_of(f)} got {len(args)} positional arguments, but argnums is {self.argnums}: "
-                            "pass what is differentiated by position, or name it, argnames='...'")
+                            f"pass what is differentiated by position, or name it, argnames='...'{with_f}")
 
     def places(self, args, kwargs, f):
         """Positions, and names where arguments were passed by name; an error for a name that was not passed."""
