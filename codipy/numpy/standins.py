@@ -24,15 +24,15 @@ from codipy.numpy.allocation import asarray, fresh, holds_movable
 from codipy.numpy.arguments import refuse
 
 __all__ = [
-    "STANDINS", "StandIn", "complex128", "complex64", "float32", "float64", "isinstance_", "ndarray", "pass_for",
-    "plain_like", "plain_type", "shown", "stand_for", "standin_complex", "standin_float", "standin_type",
+    "FURTHER", "STANDINS", "StandIn", "complex128", "complex64", "float32", "float64", "isinstance_", "ndarray",
+    "pass_for", "plain_like", "plain_type", "shown", "stand_for", "standin_complex", "standin_float", "standin_type",
 ]  # fmt: skip
 
 # What an active value passes for: it is an instance of what its plain value would be an instance of.
 _NO_OBJECTS = frozenset({float, int, str, bool, np.float64, np.ndarray, Array})
 _LIKE: dict = {kind: kind(0.0) for kind in (float, np.float64, np.float32, complex, np.complex128, np.complex64)}
 _LIKE[np.ndarray] = np.zeros(0)
-_FURTHER: dict = {}  # by the class of further variables, what gives the type that the plain run has in their place
+FURTHER: dict = {}  # by the class of further variables, what gives the type that the plain run has in their place
 
 
 def stand_for(kind, type_of_plain):
@@ -45,7 +45,7 @@ def stand_for(kind, type_of_plain):
     type_of_plain : callable
         Of a variable the type of its plain value.
     """
-    _FURTHER[kind] = type_of_plain
+    FURTHER[kind] = type_of_plain
 
 _PASSING: dict = {}  # types of others that pass for what NumPy has, and one such
 
@@ -53,15 +53,15 @@ _PASSING: dict = {}  # types of others that pass for what NumPy has, and one suc
 def plain_type(x):
     """The type that the plain run has here."""
     kind = type(x)
-    if kind in _FURTHER:
-        return _FURTHER[kind](x)
+    if kind in FURTHER:
+        return FURTHER[kind](x)
     return type_of(x) if kind is Real else np.ndarray if kind is Array else kind
 
 
 def plain_like(x):
     """Something of the type that the plain run has in the place of a variable; None of what is no variable."""
     kind = type(x)
-    return _LIKE[plain_type(x)] if kind is Real or kind is Array or kind in _FURTHER else None
+    return _LIKE[plain_type(x)] if kind is Real or kind is Array or kind in FURTHER else None
 
 
 def isinstance_(instance, classes, /):
@@ -145,7 +145,7 @@ class _ComplexStandIn(StandIn):
         if cls is not standin_complex:
             return type.__call__(cls, *args, **kwargs)
         kinds = {type(x) for x in (*args, *kwargs.values())}
-        if kinds & {Real, Array} or kinds & _FURTHER.keys():
+        if kinds & {Real, Array} or kinds & FURTHER.keys():
             return door("complexes")().number(complex, *args, **kwargs)
         return complex(*args, **kwargs)
 
@@ -164,12 +164,12 @@ class _ScalarStandIn(StandIn):
         if len(args) == 1:
             if type(args[0]) is Array:
                 return asarray(args[0], kind) if args[0].ndim else args[0].astype(kind)[()]
-            if type(args[0]) in _FURTHER and not issubclass(kind, np.complexfloating):
+            if type(args[0]) in FURTHER and not issubclass(kind, np.complexfloating):
                 found = kind(args[0].value)  # or the error of Python's
                 if not args[0].is_active:
                     return found
                 refuse(kind.__name__, "of a complex number it drops the imaginary part: take z.real")
-            if type(args[0]) in _FURTHER or type(args[0]) is Real and issubclass(kind, np.complexfloating):
+            if type(args[0]) in FURTHER or type(args[0]) is Real and issubclass(kind, np.complexfloating):
                 return door("complexes")().number(kind, args[0])
             if type(args[0]) is Real:
                 return converted(args[0], kind)

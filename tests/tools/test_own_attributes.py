@@ -39,6 +39,27 @@ def number_of(p):
         return p
 
 
+def named_as_in_a_method(self):
+    try:
+        return self.value
+    except AttributeError:
+        return self * 2.0
+
+
+class Reader:
+    def __init__(self, value):
+        self.value = value
+
+    def read(self, other):
+        def inner():
+            return self.value
+
+        try:
+            return other.value * inner()
+        except AttributeError:
+            return other * self.value
+
+
 def gradient_of(p):
     try:
         return p.gradient
@@ -96,6 +117,7 @@ def deleted(x):
 PROGRAMS = {
     "value": lambda x: number_of(x[0]) * number_of(Parameter(x[1])) + number_of(x).sum(),
     "gradient": lambda x: gradient_of(x[0]) + gradient_of(float(x[1])) + gradient_of(x * 1j).real.sum(),
+    "self": lambda x: named_as_in_a_method(x[0]) + Reader(x[1]).read(x[2]) + Reader(x[1]).read(Reader(x[0])),
     "attrgetter": by_a_getter,
     "suppress": suppressed,
     "dot": of_scalars_of_numpy,

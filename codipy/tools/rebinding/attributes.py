@@ -12,7 +12,7 @@ from codipy.numpy.standins import plain_like, shown
 from codipy.tools.rebinding.ancestry import base_of, bases_of, mro_of
 from codipy.tools.rebinding.replacements import replacement
 
-__all__ = ["attribute_of", "class_of", "has_attribute", "names_of_attributes", "own_attribute"]
+__all__ = ["attribute_of", "class_of", "has_attribute", "names_of_attributes"]
 
 
 def class_of(value):
@@ -54,11 +54,6 @@ def attribute_of(value, name, *default):
         kind = type(like).__name__
         raise ActiveError(f"an active {kind} has no {name}, which a plain one has: say codipy.value(x) where no "
                           "derivative is wanted") from None
-
-
-def own_attribute(value, name):
-    """``value.name``, where variables have an attribute of this name and plain values have none."""
-    return getattr(value, name) if plain_like(value) is None else attribute_of(value, name)
 
 
 def has_attribute(value, name, /):

@@ -19,13 +19,7 @@ from codipy.numpy.allocation import holds_movable, objects_as_type
 from codipy.numpy.modules import module_for
 from codipy.numpy.standins import StandIn
 from codipy.tools.rebinding.ancestry import base_of, bases_of, mro_method_of, mro_of, origin_of, original_of_class
-from codipy.tools.rebinding.attributes import (
-    attribute_of,
-    class_of,
-    has_attribute,
-    names_of_attributes,
-    own_attribute,
-)
+from codipy.tools.rebinding.attributes import attribute_of, class_of, has_attribute, names_of_attributes
 from codipy.tools.rebinding.code import scan
 from codipy.tools.rebinding.containers import origin_of_view
 from codipy.tools.rebinding.exchange import (
@@ -44,6 +38,7 @@ from codipy.tools.rebinding.exchange import (
 from codipy.tools.rebinding.made import made, made_items
 from codipy.tools.rebinding.matching import Matching
 from codipy.tools.rebinding.operands import array_of, operate
+from codipy.tools.rebinding.own import own_attribute
 from codipy.tools.rebinding.patterns import MATCHING, without_class_patterns
 from codipy.tools.rebinding.replacements import BUILTINS, MODULES, replacement
 from codipy.tools.rebinding.unanswered import unanswered

@@ -6,10 +6,10 @@
 `exchange.pyx`; what a call gives, ``getattr(o, "u")[0] = x``, becomes ``taken(getattr(o, "u"))[0] = x``. A function
 that fills a parameter begins with ``out = held_parameter([out, out := None], ...) if is_plain(out) else out``. And
 ``x.__class__`` becomes ``class_of(x)``, which is what `type` says in rebuilt code, as ``__mro__`` and its like become
-what `ancestry.py` says; ``p.value`` becomes ``own_attribute(p, "value")``, which variables have not, as their plain
-values; and ``sys.modules`` becomes ``modules_of(sys.modules)``, whose modules are those that ``import`` gives rebuilt
-code; ``a is b`` becomes ``is_same(a, b)``, since a class and what stands for it in rebuilt code are one. What ``match``
-statements ask is in `patterns.py`. ``x * [p, 1.0]`` becomes ``operate(2, x, [p, 1.0])``, see `operands.pyx`.
+what `ancestry.py` says; ``p.value`` becomes ``own_attribute(p, "value")``, see `own.pyx`; and ``sys.modules`` becomes
+``modules_of(sys.modules)``, whose modules are those that ``import`` gives rebuilt code; ``a is b`` becomes ``is_same(a,
+b)``, since a class and what stands for it in rebuilt code are one. What ``match`` statements ask is in `patterns.py`.
+``x * [p, 1.0]`` becomes ``operate(2, x, [p, 1.0])``, see `operands.pyx`.
 """
 
 from __future__ import annotations
@@ -102,14 +102,14 @@ def wrap(file: Fills, statement: ast.stmt, foreign: Any) -> bool:
         Whether there was anything to wrap.
     """
     file.search(foreign)
-    count = 0
+    count, of_methods = 0, _of_methods(statement)
     for node in list(ast.walk(statement)):
         if (outer := file.outer.get(node)) is not None:
             given = set()
             for call in outer.calls:
                 if call.callee not in file.places and not _is_foreign_call(call.function, foreign):
                     given |= call.shown
-            wrapper = _Wrapper(file, outer, given, foreign)
+            wrapper = _Wrapper(file, outer, given, foreign, of_methods)
             for inner in list(nodes_of(node)):
                 wrapper.look_at(inner)
             wrapper.hold(node, Scopes())
@@ -118,10 +118,14 @@ def wrap(file: Fills, statement: ast.stmt, foreign: Any) -> bool:
 
 
 class _Wrapper:
-    """Wraps what is bound in one function. `count` says how often; `given` are names that unknown functions get."""
+    """Wraps what is bound in one function. `count` says how often; `given` are names that unknown functions get.
 
-    def __init__(self, file, outer, given, is_foreign):
+    `of_methods` are attributes of objects of which a method is.
+    """
+
+    def __init__(self, file, outer, given, is_foreign, of_methods):
         self._file, self._outer, self._given, self._is_foreign = file, outer, given, is_foreign
+        self._of_methods = of_methods
         self.count = 0
         self._wanted: set[int] = set()  # by address, items that are bound to what is filled or passed on
         self._asking: set[int] = set()  # methods that are called with an argument which may be active
@@ -473,7 +477,7 @@ class _Wrapper:
         if isinstance(node, ast.Attribute) and self._may_be_method(node):
             if node.attr in _METHODS_OF:
                 return self._call(_METHODS_OF[node.attr], [node.value], node)
-            if node.attr in OF_VARIABLES:
+            if node.attr in OF_VARIABLES and id(node) not in self._of_methods:
                 return self._call(ATTRIBUTE_OF, [node.value, ast.Constant(node.attr)], node)
             if node.attr in _UNASKED or id(node) in self._asking:
                 return self._call(METHOD_OF, [node.value, ast.Constant(node.attr)], node)
@@ -488,6 +492,18 @@ class _Wrapper:
         else:
             holding = self._call(HOLD_GLOBAL, [ast.Constant(node.id)], node)
         return _at(node, ast.IfExp(holding, _at(node, ast.Name(node.id, ast.Load())), node))
+
+
+def _of_methods(statement):
+    """By address, attributes of the object that a method is of: no variable is that, and it costs nothing to ask it."""
+    found = set()
+    for cls in ast.walk(statement):
+        for method in cls.body if isinstance(cls, ast.ClassDef) else ():
+            if isinstance(method, FUNCTIONS) and not method.decorator_list and method.args.args:
+                own = method.args.args[0].arg
+                found.update(id(node) for node in ast.walk(method) if isinstance(node, ast.Attribute)
+                             and isinstance(node.value, ast.Name) and node.value.id == own)  # fmt: skip
+    return found
 
 
 def _is_foreign_call(function, is_foreign):
