@@ -141,7 +141,8 @@ def of_lists(x):
     """A list of numbers is an array of them first, whose elements are floats of Python as objects."""
     inverse = np.frompyfunc(divided, 1, 1)
     alone = np.frompyfunc(lambda a: a * 2.0, 1, 1)(np.array([x[0], None], object)[:1])
-    return inverse([0.0 * x[0], x[1]])[0] + square([x[1], x[2]])[0] + times.reduce([x[0], x[1], 2.0]) + alone[0]
+    of_module = INVERSE([0.0 * x[0], x[1]])[0] + INVERSE(np.array([0.0, 2.0]) * x[:2])[1]
+    return inverse([0.0 * x[0], x[1]])[0] + of_module + square([x[1], x[2]])[0] + times.reduce([x[0], x[1], 2.0]) + alone[0]
 
 
 def of_single_lists(x):
@@ -154,6 +155,9 @@ def divided(a):
         return 1.0 / a
     except ZeroDivisionError:
         return 3.0 + a
+
+
+INVERSE = np.frompyfunc(divided, 1, 1)
 
 
 def of_different_lengths(x):
