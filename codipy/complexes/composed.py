@@ -375,6 +375,17 @@ def at(ufunc, a, indices, *b):
     a.pairs[...] = with_values_of(f"np.{ufunc.__name__}.at", one_by_one, given, a.pairs.copy())
 
 
+def _asked(function):
+    """A function that NumPy asks for negative numbers first, which warns of complex ones that are not a number."""
+
+    def asked(*args):
+        for x in args:
+            np.less(np.asarray(value_tree(x)), 0)
+        return function(*args)
+
+    return asked
+
+
 def _writable(name, a):
     if not hasattr(a, "pairs"):
         refuse(name, "complex elements into such an array would lose the derivative: make it a codipy.ComplexArray")
@@ -388,11 +399,9 @@ FUNCTIONS = {
         polysub, roots, unique,
     )
 }  # fmt: skip
-FUNCTIONS |= {
-    f"lib.scimath.{name}": getattr(np, name)
-    for name in ("arccos", "arcsin", "arctanh", "log", "log10", "log2", "sqrt")
-}
-FUNCTIONS["lib.scimath.power"] = lambda x, p: np.power(element_of(x), element_of(p))
+FUNCTIONS |= {f"lib.scimath.{name}": getattr(np, name) for name in ("arccos", "arcsin", "arctanh")}
+FUNCTIONS |= {f"lib.scimath.{name}": _asked(getattr(np, name)) for name in ("log", "log10", "log2", "sqrt")}
+FUNCTIONS["lib.scimath.power"] = _asked(lambda x, p: np.power(element_of(x), element_of(p)))
 FUNCTIONS["lib.scimath.logn"] = logn
 FUNCTIONS["gradient"] = COMPOSITES["gradient"]
 FUNCTIONS |= {"apply_over_axes": apply_over_axes, "trim_zeros": trim_zeros}

@@ -2,6 +2,7 @@
 """On a branch cut the sign of a zero says the side: the derivative is that of the side where the value lies."""
 
 import cmath
+import warnings
 
 import numpy as np
 import pytest
@@ -82,3 +83,22 @@ def test_second_derivatives(name, across):
 
         expected = (codipy.grad(f)(t + 1e-5) - codipy.grad(f)(t - 1e-5)) / 2e-5
         assert codipy.grad(codipy.grad(f))(t) == pytest.approx(expected, rel=1e-6)
+
+
+POINTS = np.array([0.3, 0.7, 1.1])
+
+
+@pytest.mark.parametrize("name", ["log", "log2", "log10", "sqrt", "arccos", "power"])
+def test_functions_of_scimath_warn_as_numpys(name):
+    def f(x):
+        z = x * (1.0 + 0.3j) + np.array([np.inf, 0.0, np.nan])
+        with warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always")
+            made = getattr(np.lib.scimath, name)(z, *[2.0] * (name == "power"))
+        messages.append({str(one.message) for one in given})
+        return made.real[1]
+
+    messages = []
+    value = f(POINTS)
+    assert codipy.value_and_grad(f)(POINTS)[0] == value
+    assert messages[0] == messages[1]

@@ -142,7 +142,8 @@ def of_lists(x):
     inverse = np.frompyfunc(divided, 1, 1)
     alone = np.frompyfunc(lambda a: a * 2.0, 1, 1)(np.array([x[0], None], object)[:1])
     of_module = INVERSE([0.0 * x[0], x[1]])[0] + INVERSE(np.array([0.0, 2.0]) * x[:2])[1]
-    return inverse([0.0 * x[0], x[1]])[0] + of_module + square([x[1], x[2]])[0] + times.reduce([x[0], x[1], 2.0]) + alone[0]
+    of_numpy = inverse([0.0 * x[0], x[1]])[0] + square([x[1], x[2]])[0] + times.reduce([x[0], x[1], 2.0])
+    return of_numpy + of_module + alone[0]
 
 
 def of_single_lists(x):

