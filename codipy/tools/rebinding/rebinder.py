@@ -158,6 +158,8 @@ class Rebinder:
         try:
             unit = self.known(value)
             if unit is not None and unit.is_current():
+                if kind is FunctionType and value in self.led:  # which an earlier recording has diverted for itself
+                    self.opaque.divert_if_recorded(value)
                 return unit.new
         except Restart:
             return self._again(value)
