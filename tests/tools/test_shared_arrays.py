@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays that stand in several places, or that the caller has too, can be filled: they stay one array."""
 
+import gc
 import sys
 import threading
 
@@ -297,6 +298,27 @@ def test_arguments_of_an_optimisation(method):
         assert found.x == pytest.approx(0.5 / np.arange(1.0, 4.0), abs=1e-5)
         assert type(work) is np.ndarray
         assert work == pytest.approx(found.x**2, abs=1e-4)
+
+
+@pytest.mark.parametrize("is_held", [False, True])
+def test_an_argument_that_garbage_refers_to(is_held):
+    """Solvers leave cycles behind that refer to their args=. What lives and refers to it is no garbage."""
+    work = np.zeros(3)
+    cycle = [memoryview(work) if is_held else work]
+    cycle.append(cycle)
+    kept = cycle if is_held else None
+    del cycle
+    gc.disable()
+    try:
+        if is_held:
+            with pytest.raises(ActiveError, match="`work` is a plain array of NumPy"):
+                codipy.grad(objective)(np.ones(3), work)
+        else:
+            assert codipy.grad(objective)(np.ones(3), work).tolist() == [1.0, 3.0, 5.0]
+            assert work.tolist() == [1.0, 1.0, 1.0]
+    finally:
+        gc.enable()
+    assert kept is None or kept[1] is kept
 
 
 def test_a_variable_of_the_module_that_is_an_argument_is_the_same_array():

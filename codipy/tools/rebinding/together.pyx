@@ -49,7 +49,7 @@ cdef enum:
 
 class _Thread(threading.local):
     def __init__(self):
-        self.groups, self.enough, self.failures, self.refused = [], MANY, {}, {}
+        self.groups, self.enough, self.failures, self.refused, self.has_collected = [], MANY, {}, {}, False
 
 
 cdef object thread = _Thread()
@@ -292,6 +292,16 @@ cdef bint asks_again(PyObject* value) except -1:
 
 def _forget_refused():
     thread.refused.clear()
+    thread.has_collected = False
+
+
+cdef bint collects() except -1:
+    """Whether garbage in cycles, as solvers leave it, has gone, which may have referred to an array: once a recording."""
+    if thread.has_collected:
+        return False
+    thread.has_collected = True
+    at_end(_forget_refused)
+    return gc.collect() > 0
 
 
 cdef Array exchanged_together(PyObject* plain, dict references, list roots, list frames, Py_ssize_t first,
@@ -301,6 +311,7 @@ cdef Array exchanged_together(PyObject* plain, dict references, list roots, list
     cdef Member member
     cdef PyObject* memory = memory_of(plain)
     cdef list done = []
+    cdef dict given = dict(references)
     if memory == NULL:
         return None
     holders = Holders.__new__(Holders)
@@ -308,12 +319,16 @@ cdef Array exchanged_together(PyObject* plain, dict references, list roots, list
     if plain != memory:
         holders.add_member(plain)
     if not holders.search(roots, frames, first, asks, in_drivers):
+        holders.members.clear()
+        holders = None
+        if asks and collects():
+            return exchanged_together(plain, given, roots, frames, first, True, in_drivers)
         if len(thread.failures) >= MANY:
             thread.failures.clear()
-        thread.failures.setdefault(<size_t>plain, [Py_REFCNT(plain), AGAIN])[0] = Py_REFCNT(plain) - 1
+        thread.failures.setdefault(<size_t>plain, [Py_REFCNT(plain), AGAIN])[0] = Py_REFCNT(plain)
         if not thread.refused:
             at_end(_forget_refused)
-        thread.refused[<size_t>plain] = Py_REFCNT(plain) - 1      # without that of `holders`
+        thread.refused[<size_t>plain] = Py_REFCNT(plain)
         return None
     group = Group.__new__(Group)
     group.members, group.places, group.roots = family(holders.members), holders.places, roots
