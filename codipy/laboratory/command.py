@@ -14,6 +14,7 @@ from codipy.laboratory.passing import passes
 from codipy.laboratory.prediction import bytes_of, predict
 from codipy.laboratory.result import Study
 from codipy.laboratory.run import sourced, study
+from codipy.laboratory.waiting import ENDS
 from codipy.tape.strategies.settings import settings
 from codipy.tools.console.json_text import json_text
 from codipy.tools.console.options import demand_writable, named_path, numbers_of
@@ -157,10 +158,9 @@ def ended_as_by_ctrl_c(progress):
         if progress is not None:
             progress(*done)
 
-    ends = [getattr(signal, name) for name in ("SIGHUP", "SIGTERM", "SIGINT") if hasattr(signal, name)]
     before = {}
     if threading.current_thread() is threading.main_thread():      # no other may
-        before = {number: signal.signal(number, end) for number in ends  # `nohup` ignores the first
+        before = {number: signal.signal(number, end) for number in ENDS  # `nohup` ignores the first
                   if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler)}  # fmt: skip
     try:
         yield going_on

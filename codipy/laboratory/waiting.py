@@ -6,9 +6,9 @@ import signal
 import threading
 from contextlib import contextmanager
 
-__all__ = ["signals_waiting", "take_signals"]
+__all__ = ["ENDS", "signals_waiting", "take_signals"]
 
-_ENDS = [getattr(signal, name) for name in ("SIGHUP", "SIGINT", "SIGTERM") if hasattr(signal, name)]
+ENDS = [getattr(signal, name) for name in ("SIGHUP", "SIGINT", "SIGTERM") if hasattr(signal, name)]
 
 
 @contextmanager
@@ -22,7 +22,7 @@ def signals_waiting():
         return
     came = []
     before = {end: signal.signal(end, lambda number, frame: came.append((number, frame)))
-              for end in _ENDS if callable(signal.getsignal(end))}  # fmt: skip
+              for end in ENDS if callable(signal.getsignal(end))}  # fmt: skip
     try:
         yield
     finally:
@@ -34,6 +34,6 @@ def signals_waiting():
 
 def take_signals():
     """Take them as a process does that has just begun, in a copy of this one."""
-    for end in _ENDS:
+    for end in ENDS:
         if callable(signal.getsignal(end)):
             signal.signal(end, signal.default_int_handler if end == signal.SIGINT else signal.SIG_DFL)
