@@ -311,7 +311,6 @@ cdef Array exchanged_together(PyObject* plain, dict references, list roots, list
     cdef Member member
     cdef PyObject* memory = memory_of(plain)
     cdef list done = []
-    cdef dict given = dict(references)
     if memory == NULL:
         return None
     holders = Holders.__new__(Holders)
@@ -322,7 +321,7 @@ cdef Array exchanged_together(PyObject* plain, dict references, list roots, list
         holders.members.clear()
         holders = None
         if asks and collects():
-            return exchanged_together(plain, given, roots, frames, first, True, in_drivers)
+            return exchanged_together(plain, references, roots, frames, first, True, in_drivers)
         if len(thread.failures) >= MANY:
             thread.failures.clear()
         thread.failures.setdefault(<size_t>plain, [Py_REFCNT(plain), AGAIN])[0] = Py_REFCNT(plain)
